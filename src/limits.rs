@@ -1,0 +1,104 @@
+//! Every bound in one place, each with its reason.
+//!
+//! Sizes are bytes unless a name says otherwise.
+
+use percent_encoding::{AsciiSet, CONTROLS};
+
+/// A comment or review body; GitHub caps them at 65,536 characters, of at most 4 bytes each.
+pub const BODY_BYTES: usize = 4 * 65_536;
+/// A comment that we post (GitHub's own cap, in characters).
+pub const COMMENT_CHARS: usize = 65_536;
+/// Summary and text of a check run, each (GitHub's OpenAPI description).
+pub const CHECK_TEXT_CHARS: usize = 65_535;
+/// Annotations in one check run request (GitHub's OpenAPI description).
+pub const ANNOTATIONS_PER_REQUEST: usize = 50;
+/// Annotations that we make at all: past this nobody reads them.
+pub const ANNOTATIONS: usize = 200;
+/// Description of a commit status (GitHub's OpenAPI description).
+pub const STATUS_CHARS: usize = 140;
+/// A quote in evidence (contract of the verdict's JSON).
+pub const QUOTE_CHARS: usize = 200;
+/// One value interpolated into a text; longer ones are cut in the middle of a row.
+pub const VALUE_CHARS: usize = 300;
+/// One message or fix as a whole.
+pub const MESSAGE_CHARS: usize = 2_000;
+/// One checklist item's text; the longest real one has 1,100 characters.
+pub const ITEM_CHARS: usize = 4_000;
+/// Items read from one sign-off or template.
+pub const ITEMS: usize = 500;
+/// Links read from one sign-off.
+pub const LINKS: usize = 2_000;
+/// Command lines read from one pull request.
+pub const COMMANDS: usize = 500;
+/// A checklist document.
+pub const DOCUMENT_BYTES: usize = 1 << 20;
+/// GitHub ignores CODEOWNERS files over 3 MB.
+pub const CODEOWNERS_BYTES: usize = 3_000_000;
+/// One rule or table file.
+pub const RULE_FILE_BYTES: usize = 1 << 20;
+/// Steps of one rule expression before it is stopped.
+pub const RULE_FUEL: u64 = 200_000;
+/// Elements that one `each` goes over, over all its loops.
+pub const RULE_ELEMENTS: usize = 50_000;
+/// Findings kept in one row; the rest is counted.
+pub const FINDINGS: usize = 200;
+
+/// A webhook body (GitHub's own cap).
+pub const WEBHOOK_BYTES: usize = 25 << 20;
+/// Reading a request's headers, in seconds: a slow socket must not hold a connection.
+pub const HEADER_SECONDS: u64 = 10;
+/// Answering a request, in seconds; GitHub gives up after 10.
+pub const REQUEST_SECONDS: u64 = 10;
+
+/// One reply of an API, decoded.
+pub const REPLY_BYTES: usize = 64 << 20;
+/// Items in one page (GitHub's maximum).
+pub const PAGE_ITEMS: usize = 100;
+/// Pages of one list: 3,000 files, 10,000 comments are beyond what a verdict can rest on.
+pub const PAGES: usize = 100;
+/// Changed files that GitHub lists for a pull request; past it the list is known to be cut.
+pub const PULL_FILES: usize = 3_000;
+/// Files that one comparison lists (GitHub's own cap).
+pub const COMPARE_FILES: usize = 300;
+/// Commits that GitHub lists for a pull request; past it the list is known to be cut.
+pub const PULL_COMMITS: usize = 250;
+/// Seconds for one request to GitHub, connection included.
+pub const API_SECONDS: u64 = 30;
+/// Tries of one read before its error stands.
+pub const READ_TRIES: usize = 3;
+/// Requests in flight at once; GitHub allows 100 over all of an installation's clients.
+pub const CONCURRENT_READS: usize = 40;
+/// Requests of the hourly budget that reads leave for publishing.
+pub const BUDGET_RESERVE: u64 = 100;
+/// Bytes that the cache of replies may hold.
+pub const CACHE_BYTES: u64 = 256 << 20;
+
+/// Tries of one job before it is concluded as UNDECIDED for good.
+pub const JOB_TRIES: i64 = 6;
+/// Seconds that a worker may hold a job before another takes it up.
+pub const JOB_LEASE_SECONDS: i64 = 300;
+
+/// What is escaped in a path inside a URL: everything but the separators and unreserved characters.
+pub const PATH_ESCAPES: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}')
+    .add(b'[')
+    .add(b']')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'|')
+    .add(b'(')
+    .add(b')')
+    .add(b'@')
+    .add(b'&')
+    .add(b'+')
+    .add(b'*')
+    .add(b'\'');

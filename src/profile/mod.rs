@@ -1,0 +1,189 @@
+//! How one repository works: `rules/<profile>/profile.yaml` and its tables, as the types that the
+//! readers own. Pure: files come in as text.
+
+use serde::Deserialize;
+
+use crate::signoff::settings::{Grammar, ItemTable};
+
+/// A checked profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// `profile.yaml`.
+    pub settings: Settings,
+    /// `items.yaml`.
+    pub items: ItemTable,
+}
+
+/// `profile.yaml`, as written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// `countersign/profile/v1`.
+    pub schema: String,
+    /// Its name; that of its folder.
+    pub name: String,
+    /// How a sign-off is recognised.
+    pub signoff: Grammar,
+    /// Where the checklist template stands.
+    pub template: TemplatePlace,
+    /// Who need not sign.
+    pub scope: ScopeSettings,
+    /// Who may start a verification.
+    pub trigger: TriggerSettings,
+    /// Named groups of globs; a changed file carries the names of those that match it.
+    #[serde(default)]
+    pub path_groups: std::collections::BTreeMap<String, Vec<String>>,
+    /// What a benchmark run is; absent where the repository has none.
+    #[serde(default)]
+    pub sweep: Option<SweepSettings>,
+    /// Commands that pin a run; absent where the repository has none.
+    #[serde(default)]
+    pub reuse: Option<ReuseSettings>,
+    /// Ids of the checks that an administrator may except.
+    #[serde(default)]
+    pub overridable: Vec<String>,
+    /// The check run.
+    pub check_run: CheckRunSettings,
+    /// Whom a comment calls where a row of the check is a warning, by check id.
+    #[serde(default)]
+    pub escalation: Vec<Escalation>,
+    /// Whether the author of the pull request may sign it (ruling: a note; a profile can block).
+    #[serde(default)]
+    pub author_may_sign: Strictness,
+    /// Whether a review on an older commit counts (ruling: a note; a profile can block).
+    #[serde(default)]
+    pub review_of_older_commit: Strictness,
+}
+
+/// Where the checklist template stands on the default branch.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplatePlace {
+    /// Candidates, newest first; the first that exists is the template.
+    pub paths: Vec<String>,
+    /// The heading above the template's fence; without that heading, the first fence with the
+    /// phrase, or the document itself.
+    pub heading: String,
+}
+
+/// Whom the scope gate leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScopeSettings {
+    /// Where CODEOWNERS may stand, first found wins (GitHub's order).
+    pub codeowners: Vec<String>,
+    /// Teams whose ownership needs no sign-off, as CODEOWNERS writes them.
+    pub exempt_teams: Vec<String>,
+    /// Whether owners whose permission and role are both `admin` need none.
+    pub exempt_admins: bool,
+}
+
+/// Who may start a verification: both lists must hold the account.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriggerSettings {
+    /// GitHub's base permissions.
+    pub permissions: Vec<String>,
+    /// Role names.
+    pub roles: Vec<String>,
+}
+
+/// What a benchmark run is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepSettings {
+    /// Paths of the workflow files whose runs count.
+    pub workflows: Vec<String>,
+    /// Events whose runs count.
+    pub events: Vec<String>,
+    /// Slug of the app whose check runs are jobs.
+    pub app: String,
+    /// Name of the path group whose files produce a run's evidence.
+    pub evidence_group: String,
+    /// Job families by the start of the job's name; the first match wins.
+    pub families: Vec<Family>,
+}
+
+/// One job family.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// What the job's name starts with.
+    pub prefix: String,
+    /// What its success proves.
+    pub kind: FamilyKind,
+}
+
+/// What a job's success proves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FamilyKind {
+    /// A measurement.
+    Throughput,
+    /// An evaluation.
+    Eval,
+}
+
+/// Commands that pin a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReuseSettings {
+    /// The commands.
+    pub commands: Vec<ReuseCommandSettings>,
+    /// Associations whose commands count.
+    pub associations: Vec<String>,
+}
+
+/// One command.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReuseCommandSettings {
+    /// The word with its slash, e.g. `/use`.
+    pub name: String,
+    /// Whether a run id has to follow.
+    pub run_id: Presence,
+}
+
+/// Whether an argument has to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// It has to.
+    Required,
+    /// It may.
+    Optional,
+}
+
+/// The check run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckRunSettings {
+    /// Its name.
+    pub name: String,
+    /// Context of a commit status published beside it; absent for none.
+    #[serde(default)]
+    pub status_context: Option<String>,
+}
+
+/// Whom a comment calls.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Escalation {
+    /// The check.
+    pub check: String,
+    /// Logins without `@`.
+    pub logins: Vec<String>,
+    /// The sentence; plain text.
+    pub text: String,
+}
+
+/// Whether something is passed over with a note or blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strictness {
+    /// A note.
+    #[default]
+    Note,
+    /// A failure of the code-owner check.
+    Block,
+}

@@ -1,0 +1,48 @@
+//! What the profile says about sign-offs: words and tokens, no policy of our own.
+
+use serde::Deserialize;
+
+/// How a sign-off is recognised and taken apart (`signoff:` of `profile.yaml`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grammar {
+    /// The phrase that opens a sign-off, compared case-sensitively.
+    pub phrase: String,
+    /// How many checklist items make one (a comment with fewer is none).
+    pub minimum_items: usize,
+    /// Heading of the additional detail section, without `#`, `:` and emphasis; any case.
+    pub details_headings: Vec<String>,
+    /// What the signature line starts with, e.g. `Signed:`.
+    pub signature: String,
+    /// Texts of the template that mean "not filled in", any case.
+    pub placeholders: Vec<String>,
+    /// Placeholders of the signature line.
+    pub signature_placeholders: Vec<String>,
+    /// What an item's text contains (any case) when it asks for a link to a workflow run.
+    pub run_link_wanted: Vec<String>,
+    /// Regular expressions with one group `id` that find a run's id in a link.
+    pub run_links: Vec<String>,
+    /// Starts of HTML comments by which other verifiers mark their own comments.
+    pub foreign_markers: Vec<String>,
+}
+
+/// The template's items and the tokens by which each is recognised (`items.yaml`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemTable {
+    /// In the order of evaluation: the first match wins.
+    pub items: Vec<ItemDefinition>,
+}
+
+/// One item.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemDefinition {
+    /// Stable id.
+    pub id: String,
+    /// A few words for people.
+    pub label: String,
+    /// Alternatives; the text has to contain all tokens of one of them (any case, emphasis and
+    /// repeated blanks taken out, link targets kept).
+    pub tokens: Vec<Vec<String>>,
+}
