@@ -1,1 +1,9 @@
-fn main() {}
+//! Arguments → exit code, nothing else.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    countersign::cli::run(countersign::cli::Cli::parse()).into()
+}

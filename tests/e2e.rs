@@ -1,1 +1,19 @@
+//! Every test that needs more than one room, in one binary.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, unreachable_pub)]
 
+mod support;
+
+mod crash;
+mod house;
+mod inert;
+mod lint;
+mod publish;
+mod replay;
+mod rounds;
+mod rules;
+mod server;
+mod signoff_wild;
+mod sources;
+mod stand_in;
+mod store;
+mod verify;

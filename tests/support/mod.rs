@@ -1,0 +1,1 @@
+//! The stand-in of GitHub and the cases that it serves.
