@@ -1,6 +1,7 @@
 //! One client an installation (or token).
 
 use bytes::Bytes;
+use secrecy::SecretString;
 
 /// A reply, whatever its status below 500; rate limits and refusals are errors.
 #[derive(Debug, Clone)]
@@ -36,11 +37,38 @@ pub enum ApiError {
     Malformed(String),
 }
 
+/// Why a client could not be made: a setting is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// The API's URL.
+    #[error("`{url}` is no API host: {reason}; expected e.g. https://api.github.com")]
+    Url {
+        /// As given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The App's private key; never says what is in it.
+    #[error("the App's private key is no RSA key in PEM form: {0}")]
+    Key(String),
+    /// The HTTP client itself, e.g. no root certificates.
+    #[error("no HTTP client could be made: {0}")]
+    Http(String),
+}
+
 /// A client that carries one identity's credentials.
 #[derive(Debug)]
 pub struct Client {}
 
 impl Client {
+    /// A client with a personal or Actions token, or with none.
+    ///
+    /// # Errors
+    /// Where the URL is no API host.
+    pub fn with_token(_base_url: &str, _token: Option<SecretString>) -> Result<Self, SetupError> {
+        Err(SetupError::Http("not built yet".into()))
+    }
+
     /// `GET` of a route that starts with `/`, with an `Accept` value and perhaps an ETag. One try.
     ///
     /// # Errors

@@ -5,8 +5,11 @@
 //! same questions. Recording sits outermost, above cache and retry.
 
 mod key;
+pub mod reader;
+pub mod types;
 
 pub use key::{ReadKey, RepoName};
+pub use reader::Reader;
 
 use std::collections::BTreeMap;
 
@@ -87,4 +90,9 @@ pub enum ReadError {
 pub trait Source: Send + Sync {
     /// Reads one key. 404 and 410 are replies, everything else that fails is an error.
     fn read<'a>(&'a self, key: &'a ReadKey) -> BoxFuture<'a, Result<Reply, ReadError>>;
+
+    /// Whether it would answer this key without asking anybody.
+    fn holds(&self, _key: &ReadKey) -> bool {
+        false
+    }
 }
