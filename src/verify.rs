@@ -6,9 +6,9 @@ use crate::evidence::{self, Context};
 use crate::facts::{Facts, Missing, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
 use crate::signoff::{self, NotASignOff};
-use crate::sources::types::{Posted, Pull, Tips};
+use crate::sources::types::Posted;
 use crate::sources::{ReadError, Reader, RepoName};
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Inputs, SignedBy, Subject, Tries, Verdict};
 
 /// What is to be assessed.
 #[derive(Debug, Clone)]
@@ -46,8 +46,8 @@ pub struct Options {
     pub now: DateTime<Utc>,
     /// Ids of the only rules to evaluate; all of them where `None`.
     pub only: Option<Vec<String>>,
-    /// Whether an undecided row is tried again later.
-    pub retries_left: bool,
+    /// What may still happen to a row that is undecided.
+    pub tries: Tries,
 }
 
 /// What came of it.
@@ -254,9 +254,28 @@ pub async fn verify(
         return Err(VerifyError::NoSignOff { repo, number, near });
     }
     let rows = if required { evaluate(rules, &facts, options.only.as_deref()) } else { Vec::new() };
-    let subject = subject(target, rules, options, &facts, posted.as_ref(), &pull, &tips, head_now);
+    let newer_head = head_now.ok().flatten().filter(|head| *head != pull.head_sha);
+    let digest = facts.digest(wanted.iter().map(String::as_str));
+    let subject = Subject {
+        repository: target.repo.to_string(),
+        pull_request: target.number,
+        required,
+        signoff: posted.as_ref().map(signed_by),
+        inputs: Inputs {
+            head: pull.head_sha,
+            base: tips.base_sha.unwrap_or_default(),
+            newer_head,
+            signoff_body: posted.as_ref().map(|posted| digest_of(posted.body.as_bytes())),
+            runs: runs(&facts),
+            upstream: Vec::new(),
+            date,
+        },
+        rules_digest: rules.digest.clone(),
+        evidence_digest: format!("sha256:{digest}"),
+        partial: options.only.is_some(),
+    };
     Ok(Assessment {
-        verdict: verdict::conclude(rows, subject),
+        verdict: verdict::conclude(rows, subject, options.tries),
         facts,
         repository_id: tips.repository_id,
         private: tips.private,
@@ -271,6 +290,40 @@ fn required<T>(found: Option<T>, target: &Target) -> Result<T, VerifyError> {
         }
         .into()
     })
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    format!("sha256:{}", crate::facts::sha256_hex(bytes))
+}
+
+fn signed_by(posted: &Posted) -> SignedBy {
+    SignedBy {
+        author: posted.author.clone(),
+        kind: posted.kind,
+        url: (!posted.html_url.is_empty()).then(|| posted.html_url.clone()),
+        id: posted.id,
+    }
+}
+
+/// The runs that were read, by id: a later attempt of one may explain a different answer.
+fn runs(facts: &Facts) -> Vec<String> {
+    let commits = facts.sweep.known().map(|sweep| sweep.commits.as_slice()).unwrap_or_default();
+    let runs = commits.iter().flat_map(|commit| &commit.runs);
+    let mut runs: Vec<(i64, i64)> = runs.map(|run| (run.id, run.attempt)).collect();
+    runs.sort_unstable();
+    runs.iter().map(|(id, attempt)| format!("{id}/{attempt}")).collect()
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}", self.repo, self.number)?;
+        match &self.signoff {
+            Choice::Newest => write!(f, " newest"),
+            Choice::This(kind, id) => write!(f, " {}/{id}", kind.as_str()),
+            Choice::Text { .. } => write!(f, " file"),
+            Choice::None => write!(f, " without a sign-off"),
+        }
+    }
 }
 
 /// RFC 3339 in UTC with whole seconds.
