@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use super::{Context, missing, people, pr};
 use crate::facts::{Account, Missing, Origin, OriginKind, OverrideCommand, Reuse, ReuseCommand};
 use crate::limits;
-use crate::signoff::commands::{OverrideLine, override_lines, reuse_lines};
+use crate::signoff::{OverrideLine, override_lines, reuse_lines};
 use crate::sources::types::Posted;
 
 /// Conversation comments that people wrote, oldest first.
