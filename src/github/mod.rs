@@ -2,7 +2,11 @@
 //! what they are for.
 
 pub mod app;
+mod budget;
 pub mod client;
+mod endpoint;
+mod error;
 
 pub use app::{App, Identity};
-pub use client::{ApiError, Client, Response, SetupError};
+pub use client::{Client, Response};
+pub use error::{ApiError, Refusal, SetupError};

@@ -4,8 +4,14 @@
 //! not by the request that fetches it, so that the live API, a local clone and a record answer the
 //! same questions. Recording sits outermost, above cache and retry.
 
+pub mod cache;
+mod diff;
+pub mod git;
 mod key;
+pub mod live;
 pub mod reader;
+pub mod record;
+mod route;
 pub mod types;
 
 pub use key::{ReadKey, RepoName};
