@@ -74,7 +74,7 @@ pub const BUDGET_RESERVE: u64 = 100;
 pub const CACHE_BYTES: u64 = 256 << 20;
 
 /// Tries of one job before it is concluded as UNDECIDED for good.
-pub const JOB_TRIES: i64 = 6;
+pub const JOB_TRIES: i64 = 8;
 /// Seconds that a worker may hold a job before another takes it up.
 pub const JOB_LEASE_SECONDS: i64 = 300;
 

@@ -14,11 +14,11 @@ pub struct Args {
 
 /// Runs it.
 pub fn run(args: Args) -> Exit {
-    let opened = match args.target.open() {
-        Ok(opened) => opened,
-        Err(error) => return super::bad(&error),
-    };
     super::block_on(async move {
+        let opened = match args.target.open().await {
+            Ok(opened) => opened,
+            Err(error) => return super::bad(&error),
+        };
         let assessed = verify::verify(
             &opened.reader,
             &opened.rules,

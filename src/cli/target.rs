@@ -12,8 +12,7 @@ use crate::facts::SignOffKind;
 use crate::github::Client;
 use crate::rules::RuleSet;
 use crate::signoff;
-use crate::sources::cache::Cache;
-use crate::sources::git::LocalClone;
+use crate::sources::git::{CloneSpec, LocalClone};
 use crate::sources::live::Live;
 use crate::sources::record::{self, Replay};
 use crate::sources::{Reader, RepoName, Source};
@@ -121,7 +120,7 @@ impl TargetArgs {
     ///
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
-    pub fn open(self) -> Result<Opened, String> {
+    pub async fn open(self) -> Result<Opened, String> {
         let rules = super::rules::load(self.rules.as_deref())?;
         let signoffs = rules.signoff_reader();
         let only = selected(&rules, self.only)?;
@@ -134,8 +133,14 @@ impl TargetArgs {
                 let (Some(base), Some(head)) = (&self.base, &self.head) else {
                     return Err("--git-dir needs --base and --head".to_owned());
                 };
-                let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
-                    .map_err(|error| error.to_string())?;
+                let spec = CloneSpec {
+                    dir: dir.clone(),
+                    base: base.clone(),
+                    head: head.clone(),
+                    repo: self.repo.clone(),
+                    number: self.pr,
+                };
+                let clone = LocalClone::open(&spec).await.map_err(|error| error.to_string())?;
                 let target = Target {
                     repo: self.repo,
                     number: self.pr,
@@ -150,7 +155,7 @@ impl TargetArgs {
                 let made = Client::with_token(&api, token.map(SecretString::from))
                     .map_err(|error| error.to_string())?;
                 let made = client.insert(Arc::new(made));
-                let live = Cache::new().over(Live::with_token(Arc::clone(made)));
+                let live = Live::new(Arc::clone(made));
                 let tries = Tries::Last;
                 (Arc::new(live), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
             };

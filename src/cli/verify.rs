@@ -27,11 +27,11 @@ pub fn run(args: Args) -> Exit {
         return super::bad("--publish needs a live pull request, not a record or a clone");
     }
     let newest = args.target.target.as_deref().is_some_and(|url| !url.contains('#'));
-    let opened = match args.target.open() {
-        Ok(opened) => opened,
-        Err(error) => return super::bad(&error),
-    };
     super::block_on(async move {
+        let opened = match args.target.open().await {
+            Ok(opened) => opened,
+            Err(error) => return super::bad(&error),
+        };
         let assessed = verify::verify(
             &opened.reader,
             &opened.rules,

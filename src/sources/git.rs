@@ -127,7 +127,7 @@ impl LocalClone {
             return Err(ReadError::Offline { what: key.to_string() });
         }
         let answer = match key {
-            ReadKey::Pull { .. } => Ok(Some(found(&self.pull()))),
+            ReadKey::Pull { .. } | ReadKey::PullAtEnd { .. } => Ok(Some(found(&self.pull()))),
             ReadKey::Tips { .. } => Ok(Some(found(&self.tips()))),
             ReadKey::PullCommits { .. } => self
                 .commits(&self.base, &self.head)

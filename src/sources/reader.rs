@@ -175,6 +175,7 @@ impl Reader {
             .reads
             .iter()
             .filter(|(key, read)| read.asked > 0 && !key.immutable())
+            .filter(|(key, _)| !matches!(key, ReadKey::PullAtEnd { .. }))
             .map(|(key, _)| key.clone())
             .collect()
     }
@@ -219,6 +220,20 @@ impl Reader {
     /// As the source says, or [`ReadError::Malformed`]; so for all typed reads.
     pub async fn pull(&self, repo: &RepoName, number: i64) -> Result<Option<Pull>, ReadError> {
         self.typed(ReadKey::Pull { repo: repo.clone(), number }).await
+    }
+
+    /// The head of the pull request when everything else was read.
+    ///
+    /// # Errors
+    /// As for [`Reader::pull`].
+    pub async fn head_at_end(
+        &self,
+        repo: &RepoName,
+        number: i64,
+    ) -> Result<Option<String>, ReadError> {
+        let pull: Option<Pull> =
+            self.typed(ReadKey::PullAtEnd { repo: repo.clone(), number }).await?;
+        Ok(pull.map(|pull| pull.head_sha))
     }
 
     /// The tips of default branch, target branch and pull request.
