@@ -5,6 +5,7 @@
 //! same questions. Recording sits outermost, above cache and retry.
 
 mod key;
+pub mod rule_files;
 
 pub use key::{ReadKey, RepoName};
 
