@@ -1,7 +1,16 @@
 //! How one repository works: `rules/<profile>/profile.yaml` and its tables, as the types that the
 //! readers own. Pure: files come in as text.
 
-use serde::Deserialize;
+mod diagnostic;
+mod document;
+mod load;
+
+pub use diagnostic::{Diagnostic, nearest};
+pub use document::{Key, Kind, Node, Place, Written};
+pub use load::{Files, builtin, builtin_names};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::signoff::settings::{Grammar, ItemTable};
 
@@ -177,8 +186,36 @@ pub struct Escalation {
     pub text: String,
 }
 
+/// What rule expressions see of a profile, as `profile`: the choices that a profile leaves open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choices {
+    /// Whether the author of the pull request may sign it.
+    pub author_may_sign: Strictness,
+    /// Whether a review on an older commit counts.
+    pub review_of_older_commit: Strictness,
+}
+
+impl Choices {
+    /// Their JSON schema, as `rules check` reads it.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Choices).to_value()
+    }
+}
+
+impl Settings {
+    /// What rule expressions see of it.
+    pub fn choices(&self) -> Choices {
+        Choices {
+            author_may_sign: self.author_may_sign,
+            review_of_older_commit: self.review_of_older_commit,
+        }
+    }
+}
+
 /// Whether something is passed over with a note or blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Strictness {
     /// A note.

@@ -12,6 +12,7 @@ pub mod live;
 pub mod reader;
 pub mod record;
 mod route;
+pub mod rule_files;
 pub mod types;
 
 pub use key::{ReadKey, RepoName};
