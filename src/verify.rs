@@ -135,6 +135,19 @@ fn unfit(posted: &Posted) -> Option<String> {
     }
 }
 
+fn recognise(signoffs: &signoff::Reader, body: &str) -> Result<(), NotASignOff> {
+    let place = signoff::Place::Comment { url: String::new() };
+    signoffs.parse(body, &place).map(drop)
+}
+
+/// Why it is none, and what to do about it.
+fn in_words(not: &NotASignOff) -> String {
+    match not.hint() {
+        Some(hint) => format!("{not}; {hint}"),
+        None => not.to_string(),
+    }
+}
+
 /// The standing sign-offs of a pull request, oldest first, and what came near.
 ///
 /// # Errors
@@ -148,10 +161,10 @@ pub async fn standing(
     let mut found = Vec::new();
     let mut near = Vec::new();
     for posted in posted(reader, repo, number).await? {
-        match (signoffs.recognise(&posted.body), unfit(&posted)) {
+        match (recognise(signoffs, &posted.body), unfit(&posted)) {
             (Ok(()), None) => found.push(posted),
             (Ok(()), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), None) if not.near => near.push(near_miss(&posted, not.to_string())),
+            (Err(not), None) if not.near => near.push(near_miss(&posted, in_words(&not))),
             (Err(_), _) => {}
         }
     }
@@ -171,9 +184,9 @@ async fn resolve(
     match &target.signoff {
         Choice::None => Ok((None, Vec::new())),
         Choice::Text { body, author } => {
-            signoffs.recognise(body).map_err(|not| VerifyError::NotASignOff {
+            recognise(signoffs, body).map_err(|not| VerifyError::NotASignOff {
                 url: "the given text".to_owned(),
-                why: not.to_string(),
+                why: in_words(&not),
             })?;
             Ok((Some(Posted::local(body, author)), Vec::new()))
         }
@@ -191,7 +204,7 @@ async fn resolve(
                 number: target.number,
             })?;
             let why = unfit(&this).or_else(|| {
-                signoffs.recognise(&this.body).err().map(|not: NotASignOff| not.to_string())
+                recognise(signoffs, &this.body).err().map(|not| in_words(&not))
             });
             match why {
                 None => Ok((Some(this), Vec::new())),
@@ -255,7 +268,7 @@ pub async fn verify(
     }
     let rows = if required { evaluate(rules, &facts, options.only.as_deref()) } else { Vec::new() };
     let newer_head = head_now.ok().flatten().filter(|head| *head != pull.head_sha);
-    let digest = facts.digest(wanted.iter().map(String::as_str));
+    let digest = facts.digest(wanted.iter().copied());
     let subject = Subject {
         repository: target.repo.to_string(),
         pull_request: target.number,

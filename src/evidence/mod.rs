@@ -40,7 +40,7 @@ pub struct Context<'a> {
 }
 
 /// Gathers the named facts; every other fact stands as missing, "not asked for".
-pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<String>) -> Facts {
+pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     let mut facts = Facts::all_missing(&Missing::offline("not asked for by the selected rules"));
     if wanted.contains("clock") {
         facts.clock = Fact::Known(clock(context.date));
@@ -70,7 +70,7 @@ pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<String>) -> Facts {
 }
 
 async fn optional<T>(
-    wanted: &BTreeSet<String>,
+    wanted: &BTreeSet<&str>,
     name: &str,
     fact: impl Future<Output = Result<T, Missing>>,
 ) -> Option<Result<T, Missing>> {

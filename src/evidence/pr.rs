@@ -138,7 +138,7 @@ pub(super) async fn pr(context: &Context<'_>) -> Result<Pr, Missing> {
 
 fn changed_file(context: &Context<'_>, pull: &Pull, file: File) -> ChangedFile {
     let paths = [Some(file.path.as_str()), file.previous_path.as_deref()];
-    let groups = context.profile.groups_of(paths.into_iter().flatten());
+    let groups = context.profile.groups.of(paths.into_iter().flatten());
     // GitHub anchors a file of the diff by the SHA-256 of its path.
     let anchor = crate::facts::sha256_hex(file.path.as_bytes());
     let mut origin =

@@ -27,7 +27,7 @@ pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
         .iter()
         .flat_map(|file| [Some(file.path.as_str()), file.previous_path.as_deref()])
         .flatten()
-        .filter(|path| context.profile.in_group(&settings.evidence_group, path))
+        .filter(|path| context.profile.groups.holds(&settings.evidence_group, path))
         .collect();
     let chosen = choose(&commits, &changed);
     let unused = unused(&commits, named, settings);

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::diagnostic::Diagnostic;
 use super::document::{Node, Place, strict};
-use super::{Profile, Settings};
+use super::{PathGroups, Profile, Settings};
 use crate::signoff::settings::ItemTable;
 
 /// The files of a profile: path inside its folder, with `/` → text.
@@ -59,9 +59,20 @@ impl Profile {
         if let Some((items, node)) = &items {
             check_items(items, node, &mut problems);
         }
+        let mut groups = PathGroups::default();
+        if let Some((settings, node)) = &settings {
+            match PathGroups::new(&settings.path_groups) {
+                Ok(compiled) => groups = compiled,
+                Err((group, index, error)) => {
+                    let at = place(node, &["path_groups", &group, &index.to_string()]);
+                    let message = format!("no glob: {}", one_line(&error));
+                    problems.push(Diagnostic::new("profile.yaml", at, message));
+                }
+            }
+        }
         match (settings, items) {
             (Some((settings, _)), Some((items, _))) if problems.is_empty() => {
-                Ok(Self { settings, items })
+                Ok(Self { settings, items, groups })
             }
             _ => Err(problems),
         }
@@ -128,14 +139,6 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
                 wrong(&keys, "the expression has no group `(?<id>…)`".to_owned());
             }
             Ok(_) => {}
-        }
-    }
-    for (group, globs) in &settings.path_groups {
-        for (index, glob) in globs.iter().enumerate() {
-            if let Err(error) = globset::Glob::new(glob) {
-                let index = index.to_string();
-                wrong(&["path_groups", group, &index], format!("no glob: {}", one_line(&error)));
-            }
         }
     }
     if let Some(sweep) = &settings.sweep

@@ -3,10 +3,12 @@
 
 mod diagnostic;
 mod document;
+mod groups;
 mod load;
 
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
+pub use groups::PathGroups;
 pub use load::{Files, builtin, builtin_names};
 
 use schemars::JsonSchema;
@@ -15,12 +17,14 @@ use serde::{Deserialize, Serialize};
 use crate::signoff::settings::{Grammar, ItemTable};
 
 /// A checked profile.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     /// `profile.yaml`.
     pub settings: Settings,
     /// `items.yaml`.
     pub items: ItemTable,
+    /// The path groups, compiled.
+    pub groups: PathGroups,
 }
 
 /// `profile.yaml`, as written.
