@@ -55,7 +55,7 @@ pub struct Client {
 enum Credentials {
     Anonymous,
     Token(SecretString),
-    Installation(Installation),
+    Installation(Box<Installation>),
 }
 
 impl fmt::Debug for Client {
@@ -91,7 +91,7 @@ impl Client {
         http: reqwest::Client,
         installation: Installation,
     ) -> Self {
-        Self::new(endpoint, http, Credentials::Installation(installation))
+        Self::new(endpoint, http, Credentials::Installation(Box::new(installation)))
     }
 
     fn new(endpoint: Endpoint, http: reqwest::Client, credentials: Credentials) -> Self {

@@ -42,13 +42,18 @@ pub(super) struct Page {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self::new(CACHE_BYTES)
+        Self::new()
     }
 }
 
 impl Cache {
-    /// A cache of that many bytes, half for what never changes and half for the rest.
-    pub fn new(bytes: u64) -> Self {
+    /// An empty cache of [`CACHE_BYTES`].
+    pub fn new() -> Self {
+        Self::of_bytes(CACHE_BYTES)
+    }
+
+    /// An empty cache of that many bytes, half for what never changes and half for the rest.
+    pub fn of_bytes(bytes: u64) -> Self {
         let weight = |length: usize| u32::try_from(length + ENTRY_BYTES).unwrap_or(u32::MAX);
         Self {
             replies: moka::future::Cache::builder()

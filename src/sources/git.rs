@@ -6,7 +6,7 @@
 //! nothing: an object that it lacks is an error that names it, never a file that is not there.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use bytes::Bytes;
 use chrono::DateTime;
@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 use super::diff;
 use super::route::tree_path;
@@ -28,21 +28,6 @@ const BRANCH: &str = "main";
 /// A commit's name and committer's date in UTC, as GitHub writes it.
 const COMMIT_FORMAT: &str = "--format=%H %cd";
 const DATE_FORMAT: &str = "--date=format-local:%Y-%m-%dT%H:%M:%SZ";
-
-/// What is verified in a clone.
-#[derive(Debug, Clone)]
-pub struct CloneSpec {
-    /// A work tree, its `.git`, or a bare repository.
-    pub dir: PathBuf,
-    /// The target's tip: a commit, or a name of one.
-    pub base: String,
-    /// The assessed commit, or a name of it.
-    pub head: String,
-    /// The repository that the clone is of.
-    pub repo: RepoName,
-    /// The pull request's number; 0 where it has none.
-    pub number: i64,
-}
 
 /// Why a clone cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,37 +64,44 @@ pub struct LocalClone {
     base: String,
     head: String,
     objects: Mutex<Option<Objects>>,
+    /// The comparison of the two, which four keys are answered from.
+    comparison: OnceCell<Option<Value>>,
 }
 
 impl LocalClone {
-    /// Opens a clone and resolves both commits.
+    /// Opens a clone (a work tree, its `.git`, or a bare repository) and resolves both commits, which
+    /// may be names. The number is the pull request's, or 0.
     ///
     /// # Errors
     /// Where the folder is no repository or a commit is not in it.
-    pub async fn open(spec: &CloneSpec) -> Result<Self, GitError> {
-        let git = Git::at(&spec.dir);
-        let probe = git.run(&["rev-parse", "--git-dir"]).await;
-        probe.map_err(|failure| match failure {
+    pub fn open(
+        dir: &Path,
+        repo: RepoName,
+        number: i64,
+        base: &str,
+        head: &str,
+    ) -> Result<Self, GitError> {
+        let git = Git::at(dir);
+        let probed = git.run_now(&["rev-parse", "--git-dir"]);
+        probed.map_err(|failure| match failure {
             Failure::NotRun(reason) => GitError::NoGit(reason),
             Failure::Refused { said, .. } => {
-                GitError::NoRepository { dir: spec.dir.clone(), reason: said }
+                GitError::NoRepository { dir: dir.to_owned(), reason: said }
             }
         })?;
-        let resolve = async |option, name: &str| {
+        let resolve = |option, name: &str| {
             let commit = format!("{name}^{{commit}}");
-            match git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).await
-            {
+            let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+            match git.run_now(&args) {
                 Ok(sha) => Ok(text(&sha).trim().to_owned()),
                 Err(_) => {
-                    let (name, dir) = (name.to_owned(), spec.dir.clone());
-                    Err(GitError::NoCommit { option, name, dir })
+                    Err(GitError::NoCommit { option, name: name.to_owned(), dir: dir.to_owned() })
                 }
             }
         };
-        let base = resolve("base", &spec.base).await?;
-        let head = resolve("head", &spec.head).await?;
-        let (repo, number) = (spec.repo.clone(), spec.number);
-        Ok(Self { git, repo, number, base, head, objects: Mutex::new(None) })
+        let (base, head) = (resolve("base", base)?, resolve("head", head)?);
+        let (objects, comparison) = (Mutex::new(None), OnceCell::new());
+        Ok(Self { git, repo, number, base, head, objects, comparison })
     }
 
     /// The target's tip, 40 hex digits.
@@ -127,16 +119,17 @@ impl LocalClone {
             return Err(ReadError::Offline { what: key.to_string() });
         }
         let answer = match key {
-            ReadKey::Pull { .. } | ReadKey::PullAtEnd { .. } => Ok(Some(found(&self.pull()))),
+            ReadKey::Pull { .. } | ReadKey::PullAtEnd { .. } => self.pull().await.map(|pull| Some(found(&pull))),
             ReadKey::Tips { .. } => Ok(Some(found(&self.tips()))),
-            ReadKey::PullCommits { .. } => self
-                .commits(&self.base, &self.head)
-                .await
-                .map(|commits| Some(found(&commits.into()))),
-            ReadKey::PullFiles { .. } => self
-                .compare(&self.base, &self.head)
-                .await
-                .map(|compare| Some(found(&compare?["files"]))),
+            ReadKey::PullCommits { .. } => {
+                self.own().await.map(|compare| Some(found(&compare.as_ref()?["commits"])))
+            }
+            ReadKey::PullFiles { .. } => {
+                self.own().await.map(|compare| Some(found(&compare.as_ref()?["files"])))
+            }
+            ReadKey::Compare { base, head, .. } if *base == self.base && *head == self.head => {
+                self.own().await.map(|compare| Some(found(compare.as_ref()?)))
+            }
             ReadKey::Compare { base, head, .. } => {
                 self.compare(base, head).await.map(|compare| Some(found(&compare?)))
             }
@@ -179,9 +172,11 @@ impl LocalClone {
     }
 
     /// A pull request that says no more than a clone knows.
-    fn pull(&self) -> Value {
+    async fn pull(&self) -> Result<Value, Trouble> {
+        let compare = self.own().await?.as_ref();
+        let count = |list: &str| compare.and_then(|compare| Some(compare[list].as_array()?.len()));
         let repo = json!({ "full_name": self.repo });
-        json!({
+        Ok(json!({
             "number": self.number,
             "title": "",
             "body": null,
@@ -192,7 +187,9 @@ impl LocalClone {
             "labels": [],
             "base": { "ref": BRANCH, "sha": self.base, "repo": repo },
             "head": { "ref": self.head, "sha": self.head, "repo": repo },
-        })
+            "changed_files": count("files").unwrap_or(0),
+            "commits": count("commits").unwrap_or(0),
+        }))
     }
 
     fn tips(&self) -> Value {
@@ -205,6 +202,11 @@ impl LocalClone {
             "base_sha": self.base,
             "head_sha": self.head,
         })
+    }
+
+    /// The comparison of the two commits that the clone was opened with.
+    async fn own(&self) -> Result<&Option<Value>, Trouble> {
+        self.comparison.get_or_try_init(|| self.compare(&self.base, &self.head)).await
     }
 
     /// The commits that `head` has and `base` has not, oldest first.
@@ -365,8 +367,8 @@ impl Git {
         Self { dir: if inner.exists() { inner } else { dir.to_owned() } }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
+    fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new("git");
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GIT_") {
                 command.env_remove(name);
@@ -385,19 +387,25 @@ impl Git {
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         command
     }
 
-    async fn run(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
-        let output = self.command(args).output().await?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let said = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
-        Err(Failure::Refused { code: output.status.code(), said })
+    fn run_now(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
+        outcome(self.command(args).output()?)
     }
+
+    async fn run(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
+        outcome(Command::from(self.command(args)).kill_on_drop(true).output().await?)
+    }
+}
+
+fn outcome(output: Output) -> Result<Vec<u8>, Failure> {
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    Err(Failure::Refused { code: output.status.code(), said })
 }
 
 /// One `git cat-file --batch` that is asked for all files.
@@ -417,10 +425,10 @@ enum Object {
 
 impl Objects {
     fn start(git: &Git) -> Result<Self, Failure> {
-        let mut process = git
-            .command(&["cat-file", "--batch", "--follow-symlinks"])
+        let mut process = Command::from(git.command(&["cat-file", "--batch", "--follow-symlinks"]))
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
+            .kill_on_drop(true)
             .spawn()?;
         let broken = || Failure::NotRun("git gave no pipes".to_owned());
         let names = process.stdin.take().ok_or_else(broken)?;

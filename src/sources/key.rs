@@ -139,7 +139,7 @@ pub enum ReadKey {
         /** GraphQL node ids, sorted. */
         ids: Vec<String>,
     },
-    /// `GET /repos/{repo}/compare/{base}...{head}`: merge base and up to 300 files.
+    /// `GET /repos/{repo}/compare/{base}...{head}`: merge base, up to 300 files, all commits.
     Compare {
         /** Repository. */
         repo: RepoName,

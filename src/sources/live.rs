@@ -76,6 +76,7 @@ impl Live {
             Request::Nowhere => absent(404),
             Request::Bytes(route) => self.file(key, &route).await?,
             Request::Document(route) => self.document(key, &route).await?,
+            Request::Comparison(route) => self.comparison(key, &route).await?,
             Request::List { route, field, cut_at } => match self.list(key, &route, field).await? {
                 Err(status) => absent(status),
                 Ok(items) => match cut_at {
@@ -115,47 +116,74 @@ impl Live {
         Ok(found(parse(key, &page.body)?))
     }
 
-    /// All pages of a list as one, or the status where there is none.
-    ///
-    /// Only page numbers are taken from the `Link` header: its addresses are not followed, since
-    /// they could lead the credentials elsewhere.
+    /// All items of a list, or the status where there is none.
     async fn list(
         &self,
         key: &ReadKey,
         route: &str,
         field: Option<&'static str>,
     ) -> Result<Result<Vec<Value>, u16>, ReadError> {
-        let too_many = || ReadError::TooLarge {
-            what: key.to_string(),
-            bound: format!("{PAGES} pages of {PAGE_ITEMS}"),
+        Ok(self
+            .pages(key, route, field)
+            .await?
+            .map(|pages| pages.into_iter().flat_map(|page| page.items).collect()))
+    }
+
+    async fn comparison(&self, key: &ReadKey, route: &str) -> Result<Reply, ReadError> {
+        let pages = match self.pages(key, route, Some("commits")).await? {
+            Ok(pages) => pages,
+            Err(status) => return Ok(absent(status)),
         };
-        let page =
-            async |number: usize| self.page(key, &format!("{route}&page={number}"), JSON).await;
-        let first = page(1).await?;
-        if first.status != 200 {
-            return Ok(Err(first.status));
-        }
-        let announced = first.link("last").unwrap_or(1).max(1);
-        if announced > PAGES {
-            return Err(too_many());
-        }
-        let rest = try_join_all((2..=announced).map(&page)).await?;
-        let mut last = announced;
-        let mut items = Vec::new();
-        let mut open = false;
-        for page in std::iter::once(first).chain(rest) {
-            open = page.append(key, field, &mut items)?;
-        }
-        // The list may have grown since its first page was read, or since the `Link` of a page that
-        // did not change was kept.
-        while open {
-            last += 1;
-            if last > PAGES {
-                return Err(too_many());
+        let mut comparison = Value::Null;
+        let mut commits = Vec::new();
+        for page in pages {
+            if comparison.is_null() {
+                comparison = page.rest;
             }
-            open = page(last).await?.append(key, field, &mut items)?;
+            commits.extend(page.items);
         }
-        Ok(Ok(items))
+        comparison["commits"] = commits.into();
+        Ok(found(comparison))
+    }
+
+    /// All pages of a list, at least one, or the status where there is none.
+    ///
+    /// Only page numbers are taken from the `Link` header: its addresses are not followed, since
+    /// they could lead the credentials elsewhere.
+    async fn pages(
+        &self,
+        key: &ReadKey,
+        route: &str,
+        field: Option<&'static str>,
+    ) -> Result<Result<Vec<ListPage>, u16>, ReadError> {
+        let page = async |number: usize| {
+            if number > PAGES {
+                let bound = format!("{PAGES} pages of {PAGE_ITEMS}");
+                return Err(ReadError::TooLarge { what: key.to_string(), bound });
+            }
+            let page = self.page(key, &format!("{route}&page={number}"), JSON).await?;
+            if page.status == 200 { page.list(key, field).map(Ok) } else { Ok(Err(page.status)) }
+        };
+        let first = match page(1).await? {
+            Ok(first) => first,
+            Err(status) => return Ok(Err(status)),
+        };
+        let announced = first.announced.min(PAGES + 1);
+        let mut pages = vec![first];
+        for page in try_join_all((2..=announced).map(&page)).await? {
+            // One that is gone: the list has shrunk since its first page was read.
+            pages.extend(page.ok());
+        }
+        // It may have grown as well.
+        let mut last = announced;
+        while pages.last().is_some_and(|page| page.goes_on) {
+            last += 1;
+            match page(last).await? {
+                Ok(page) => pages.push(page),
+                Err(_) => break,
+            }
+        }
+        Ok(Ok(pages))
     }
 
     async fn page(
@@ -306,44 +334,44 @@ impl Source for Live {
     }
 }
 
-/// One page of a list, or the one page of anything else.
+/// A reply to one request.
 struct Page {
     status: u16,
     link: Option<String>,
     content_type: Option<String>,
     body: Bytes,
+    /// Whether it was kept, and GitHub said that it did not change.
     revalidated: bool,
 }
 
-impl Page {
-    /// The page number that the `Link` header gives for a relation.
-    fn link(&self, relation: &str) -> Option<usize> {
-        page_number(self.link.as_deref()?, relation)
-    }
+/// One page of a list.
+struct ListPage {
+    items: Vec<Value>,
+    /// What stood around them.
+    rest: Value,
+    /// The number of the last page.
+    announced: usize,
+    /// Whether another page may follow.
+    goes_on: bool,
+}
 
-    /// Adds the page's items and says whether another page may follow.
-    fn append(
-        self,
-        key: &ReadKey,
-        field: Option<&'static str>,
-        items: &mut Vec<Value>,
-    ) -> Result<bool, ReadError> {
-        if self.status != 200 {
-            return Ok(false); // The list has shrunk since its first page was read.
-        }
-        let mut page = parse(key, &self.body)?;
+impl Page {
+    fn list(self, key: &ReadKey, field: Option<&'static str>) -> Result<ListPage, ReadError> {
+        let mut rest = parse(key, &self.body)?;
         let list = match field {
-            Some(field) => page[field].take(),
-            None => page,
+            Some(field) => rest[field].take(),
+            None => rest.take(),
         };
-        let Value::Array(list) = list else {
+        let Value::Array(items) = list else {
             let place = field.map(|field| format!("/{field}: ")).unwrap_or_default();
             let reason = format!("{place}expected a list");
             return Err(ReadError::Malformed { what: key.to_string(), reason });
         };
-        let full = list.len() >= PAGE_ITEMS;
-        items.extend(list);
-        Ok(self.link("next").is_some() || (full && self.revalidated))
+        let number = |relation| page_number(self.link.as_deref()?, relation);
+        // A page that did not change keeps its ETag, and with it the `Link` of a time when nothing
+        // followed. So behind a full page that was kept, one looks.
+        let goes_on = number("next").is_some() || (self.revalidated && items.len() >= PAGE_ITEMS);
+        Ok(ListPage { announced: number("last").unwrap_or(1).max(1), goes_on, items, rest })
     }
 }
 

@@ -17,6 +17,8 @@ const PART_ESCAPES: &AsciiSet =
 pub(super) enum Request {
     /// One JSON document.
     Document(String),
+    /// One comparison; GitHub pages its commits and gives everything else on the first page.
+    Comparison(String),
     /// One file's bytes.
     Bytes(String),
     /// A list in pages.
@@ -53,7 +55,7 @@ pub(super) fn request(key: &ReadKey) -> Request {
         }
         ReadKey::Reviews { repo, number } => list(pull(repo, *number, "/reviews?"), None),
         ReadKey::ReviewComments { repo, number } => list(pull(repo, *number, "/comments?"), None),
-        ReadKey::Compare { repo, base, head } => Request::Document(format!(
+        ReadKey::Compare { repo, base, head } => Request::Comparison(format!(
             "/repos/{repo}/compare/{}...{}?per_page={PAGE_ITEMS}",
             part(base),
             part(head)

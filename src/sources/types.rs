@@ -103,11 +103,11 @@ pub struct File {
 pub struct Compare {
     /// Where the two histories part.
     pub merge_base: String,
-    /// Commits of the head that the base has not, also past what is listed.
+    /// How many commits of the head the base has not.
     pub ahead_by: i64,
-    /// Commits of the base that the head has not.
+    /// How many commits of the base the head has not.
     pub behind_by: i64,
-    /// The first commits of the head that the base has not, oldest first.
+    /// The commits of the head that the base has not, oldest first.
     pub commits: Vec<Commit>,
     /// Files changed between merge base and head, at most [`COMPARE_FILES`] of them.
     pub files: Vec<File>,
