@@ -307,7 +307,7 @@ impl<'a> Evaluator<'a> {
             message: summary.clone(),
             fix: None,
             subject: None,
-            evidence: self.evidence(rule, rule.evidence.as_ref(), &self.names)?,
+            evidence: self.evidence(rule, &rule.evidence, &self.names)?,
         };
         let findings = bounded(std::iter::once(shown).chain(notes).collect());
         Ok(Row { findings, ..self.blank(rule, RowStatus::Pass, summary) })
@@ -361,7 +361,7 @@ impl<'a> Evaluator<'a> {
             message: self.say(rule, &check.text, names)?,
             fix: fix.transpose()?,
             subject: subject.transpose()?.and_then(|value| value.as_str().map(str::to_owned)),
-            evidence: self.evidence(rule, check.evidence.as_ref(), names)?,
+            evidence: self.evidence(rule, &check.evidence, names)?,
         })
     }
 
@@ -414,26 +414,27 @@ impl<'a> Evaluator<'a> {
     fn evidence(
         &self,
         rule: &Rule,
-        source: Option<&Source>,
+        sources: &[Source],
         names: &Value,
     ) -> Result<Vec<Origin>, Fault> {
-        let Some(source) = source else { return Ok(Vec::new()) };
-        let value = self.value(rule, source, names)?;
-        let json = serde_json::to_value(&value).unwrap_or_default();
-        let origins = match json {
-            serde_json::Value::Array(items) => items,
-            other => vec![other],
-        };
-        origins
-            .into_iter()
-            .filter(|origin| !origin.is_null())
-            .map(|origin| {
-                serde_json::from_value(origin).map_err(|error| Fault {
+        let mut origins = Vec::new();
+        for source in sources {
+            let value = self.value(rule, source, names)?;
+            let found = match serde_json::to_value(&value).unwrap_or_default() {
+                serde_json::Value::Array(items) => items,
+                other => vec![other],
+            };
+            for origin in found.into_iter().filter(|origin| !origin.is_null()) {
+                let origin = serde_json::from_value(origin).map_err(|error| Fault {
                     place: Fault::place(rule, source),
                     error: format!("no origin: {error}"),
-                })
-            })
-            .collect()
+                })?;
+                if !origins.contains(&origin) {
+                    origins.push(origin);
+                }
+            }
+        }
+        Ok(origins)
     }
 
     /// An administrator's exception for a row that fails.

@@ -203,7 +203,14 @@ impl Reader<'_> {
             | (Type::Bool, Kind::Bool(_))
             | (Type::Any, _) => node.to_json(),
             _ => {
-                self.wrong(node, format!("`{at}` is {of}; this is {}", node.describe()));
+                let message = format!("`{at}` is {of}; this is {}", node.describe());
+                let mistake = Diagnostic::new(self.path, node.place, message);
+                self.problems.push(match (of, &node.kind) {
+                    (Type::Text, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_)) => {
+                        mistake.with_help("put it in quotes")
+                    }
+                    _ => mistake,
+                });
                 neutral(of, at, example)
             }
         }

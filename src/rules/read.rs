@@ -492,23 +492,33 @@ impl File<'_> {
         })
     }
 
-    fn evidence(&mut self, node: &Node, scope: &Scope) -> Option<Source> {
-        let value = node.get("evidence")?;
-        let source = self.source_of(value, "evidence")?;
-        let of = self.infer(value, &source, scope);
-        let origin = match of.present() {
-            Type::List(element) => element.present().clone(),
-            other => other.clone(),
+    /// One expression or a list of them, each an origin or a list of origins.
+    fn evidence(&mut self, node: &Node, scope: &Scope) -> Vec<Source> {
+        let Some(value) = node.get("evidence") else { return Vec::new() };
+        let values = match &value.kind {
+            Kind::List(values) => values.as_slice(),
+            _ => std::slice::from_ref(value),
         };
-        match &origin {
-            Type::Any => {}
-            Type::Record(record) if record.name == "Origin" => {}
-            other => {
-                let message = format!("`evidence` is an origin or a list of them; this is {other}");
-                self.wrong(value.place, message);
+        let mut sources = Vec::new();
+        for value in values {
+            let Some(source) = self.source_of(value, "evidence") else { continue };
+            let of = self.infer(value, &source, scope);
+            let origin = match of.present() {
+                Type::List(element) => element.present(),
+                other => other,
+            };
+            match origin {
+                Type::Any => {}
+                Type::Record(record) if record.name == "Origin" => {}
+                other => {
+                    let message =
+                        format!("`evidence` is an origin or a list of them; this is {other}");
+                    self.wrong(value.place, message);
+                }
             }
+            sources.push(source);
         }
-        Some(source)
+        sources
     }
 
     /// What has to be there, and what must not, for the kind of rule that it is.

@@ -31,8 +31,8 @@ pub struct Rule {
     pub checks: Vec<Check>,
     /// What is said where everything holds.
     pub pass: Option<Source>,
-    /// What a person opens to see that everything holds.
-    pub evidence: Option<Source>,
+    /// What a person opens to see that everything holds: origins, or lists of them.
+    pub evidence: Vec<Source>,
     /// Where nothing is checked: why.
     pub attested: Option<Attested>,
     /// Its examples.
@@ -96,8 +96,8 @@ pub struct Check {
     pub fix: Option<Source>,
     /// What it is about: a text.
     pub subject: Option<Source>,
-    /// What a person can open: an origin or a list of them.
-    pub evidence: Option<Source>,
+    /// What a person can open: origins, or lists of them.
+    pub evidence: Vec<Source>,
 }
 
 /// What a finding of a check is.
