@@ -28,6 +28,8 @@ pub const ITEM_CHARS: usize = 4_000;
 pub const ITEMS: usize = 500;
 /// Links read from one sign-off.
 pub const LINKS: usize = 2_000;
+/// One link; a longer one is left out rather than cut, since a cut link is another link.
+pub const URL_BYTES: usize = 2_048;
 /// Command lines read from one pull request.
 pub const COMMANDS: usize = 500;
 /// A checklist document.
@@ -38,6 +40,8 @@ pub const CODEOWNERS_BYTES: usize = 3_000_000;
 pub const RULE_FILE_BYTES: usize = 1 << 20;
 /// Steps of one rule expression before it is stopped.
 pub const RULE_FUEL: u64 = 200_000;
+/// A compiled pattern of a profile.
+pub const PATTERN_BYTES: usize = 1 << 20;
 /// Elements that one `each` goes over, over all its loops.
 pub const RULE_ELEMENTS: usize = 50_000;
 /// Findings kept in one row; the rest is counted.

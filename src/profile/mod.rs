@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::signoff::settings::{Grammar, ItemTable};
+pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 
 /// A checked profile.
 #[derive(Debug, Clone)]
@@ -135,36 +136,6 @@ pub enum FamilyKind {
     Throughput,
     /// An evaluation.
     Eval,
-}
-
-/// Commands that pin a run.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseSettings {
-    /// The commands.
-    pub commands: Vec<ReuseCommandSettings>,
-    /// Associations whose commands count.
-    pub associations: Vec<String>,
-}
-
-/// One command.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseCommandSettings {
-    /// The word with its slash, e.g. `/use`.
-    pub name: String,
-    /// Whether a run id has to follow.
-    pub run_id: Presence,
-}
-
-/// Whether an argument has to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Presence {
-    /// It has to.
-    Required,
-    /// It may.
-    Optional,
 }
 
 /// The check run.
