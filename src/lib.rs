@@ -17,3 +17,4 @@ pub mod signoff;
 pub mod sources;
 pub mod store;
 pub mod verdict;
+pub mod verify;

@@ -15,7 +15,7 @@ pub struct Args {
 /// Runs it.
 pub fn run(args: Args) -> Exit {
     super::block_on(async move {
-        let opened = match args.target.open().await {
+        let opened = match args.target.open() {
             Ok(opened) => opened,
             Err(error) => return super::bad(&error),
         };

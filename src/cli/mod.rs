@@ -104,7 +104,7 @@ fn rendered(verdict: &Verdict, rules: &RuleSet, format: Format) -> String {
     match format {
         Format::Text => verdict::text(verdict, colored()),
         Format::Json => verdict::json(verdict),
-        Format::Markdown => verdict::comment(verdict, &publish::comment_options(verdict, rules)),
+        Format::Markdown => publish::comment(verdict, rules),
     }
 }
 

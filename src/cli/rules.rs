@@ -287,20 +287,30 @@ fn explain(name: &str, place: &PlaceArgs) -> Exit {
             return Exit::BadInput;
         }
     };
-    let number = name.parse::<i64>().ok();
-    let found = rules.rules.iter().find(|rule| rule.id == name || Some(rule.number) == number);
-    match found {
-        Some(rule) => {
+    match find(&rules, name) {
+        Ok(rule) => {
             print(&page(rule));
             Exit::Clean
         }
-        None => {
-            let meant = match nearest(name, rules.rules.iter().map(|rule| rule.id.as_str())) {
-                Some(id) => format!("did you mean `{id}`?"),
-                None => "`countersign rules list` names them".to_owned(),
-            };
-            print_error(&format!("no rule has the id or number `{name}`; {meant}\n"));
+        Err(error) => {
+            print_error(&format!("{error}\n"));
             Exit::BadInput
         }
     }
+}
+
+/// The rule of an id or a number.
+///
+/// # Errors
+/// That there is none, with the id that was probably meant.
+pub(super) fn find<'r>(rules: &'r RuleSet, name: &str) -> Result<&'r Rule, String> {
+    let number = name.parse::<i64>().ok();
+    let found = rules.rules.iter().find(|rule| rule.id == name || Some(rule.number) == number);
+    found.ok_or_else(|| {
+        let meant = match nearest(name, rules.rules.iter().map(|rule| rule.id.as_str())) {
+            Some(id) => format!("did you mean `{id}`?"),
+            None => "`countersign rules list` names them".to_owned(),
+        };
+        format!("no rule has the id or number `{name}`; {meant}")
+    })
 }

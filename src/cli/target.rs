@@ -12,7 +12,7 @@ use crate::facts::SignOffKind;
 use crate::github::Client;
 use crate::rules::RuleSet;
 use crate::signoff;
-use crate::sources::git::{CloneSpec, LocalClone};
+use crate::sources::git::LocalClone;
 use crate::sources::live::Live;
 use crate::sources::record::{self, Replay};
 use crate::sources::{Reader, RepoName, Source};
@@ -120,9 +120,9 @@ impl TargetArgs {
     ///
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
-    pub async fn open(self) -> Result<Opened, String> {
-        let rules = super::rules::load(self.rules.as_deref())?;
-        let signoffs = rules.signoff_reader();
+    pub fn open(self) -> Result<Opened, String> {
+        let rules = super::rules::load(self.rules.as_deref()).map_err(|error| error.render())?;
+        let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
         let only = selected(&rules, self.only)?;
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
@@ -133,14 +133,8 @@ impl TargetArgs {
                 let (Some(base), Some(head)) = (&self.base, &self.head) else {
                     return Err("--git-dir needs --base and --head".to_owned());
                 };
-                let spec = CloneSpec {
-                    dir: dir.clone(),
-                    base: base.clone(),
-                    head: head.clone(),
-                    repo: self.repo.clone(),
-                    number: self.pr,
-                };
-                let clone = LocalClone::open(&spec).await.map_err(|error| error.to_string())?;
+                let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
+                    .map_err(|error| error.to_string())?;
                 let target = Target {
                     repo: self.repo,
                     number: self.pr,

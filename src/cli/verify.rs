@@ -2,7 +2,7 @@
 
 use super::target::{Opened, TargetArgs};
 use super::{Exit, Format};
-use crate::verdict::{self, Outcome};
+use crate::verdict::Outcome;
 use crate::verify::{self, Assessment, VerifyError};
 
 /// Arguments of `verify`.
@@ -28,7 +28,7 @@ pub fn run(args: Args) -> Exit {
     }
     let newest = args.target.target.as_deref().is_some_and(|url| !url.contains('#'));
     super::block_on(async move {
-        let opened = match args.target.open().await {
+        let opened = match args.target.open() {
             Ok(opened) => opened,
             Err(error) => return super::bad(&error),
         };
@@ -105,10 +105,4 @@ pub fn failed(error: &VerifyError) -> Exit {
             Exit::Undecided
         }
     }
-}
-
-/// The command that reproduces a verdict.
-pub fn command(verdict: &verdict::Verdict) -> String {
-    let target = verdict.signoff.as_ref().and_then(|signoff| signoff.url.clone());
-    format!("countersign verify {}", target.unwrap_or_default())
 }

@@ -28,6 +28,16 @@ pub struct Profile {
     pub groups: PathGroups,
 }
 
+impl Profile {
+    /// Reads sign-offs and templates by this profile's words.
+    ///
+    /// # Errors
+    /// Names the setting that cannot be worked with.
+    pub fn reader(&self) -> Result<crate::signoff::Reader, crate::signoff::SettingsError> {
+        crate::signoff::Reader::new(&self.settings.signoff, &self.items)
+    }
+}
+
 /// `profile.yaml`, as written.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
