@@ -119,7 +119,7 @@ fn visible(value: &str, chars: usize) -> String {
         }
         match c {
             '\n' | '\r' | '\t' => out.push(' '),
-            c if is_hidden(c) => out.extend(c.escape_unicode()),
+            c if invisible(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
@@ -129,7 +129,7 @@ fn visible(value: &str, chars: usize) -> String {
 
 /// Controls, format characters (zero width, direction, tags, soft hyphen, byte order mark), line and
 /// paragraph separators, variation selectors, fillers that show nothing, and private use.
-fn is_hidden(c: char) -> bool {
+pub fn invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
