@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod cli;
+pub mod config;
 pub mod evidence;
 pub mod facts;
 pub mod github;
