@@ -191,8 +191,7 @@ async fn resolve(
             Ok((Some(Posted::local(body, author)), Vec::new()))
         }
         Choice::Newest => {
-            let (mut found, near) =
-                standing(reader, signoffs, &target.repo, target.number).await?;
+            let (mut found, near) = standing(reader, signoffs, &target.repo, target.number).await?;
             Ok((found.pop(), near))
         }
         Choice::This(kind, id) => {
@@ -203,9 +202,8 @@ async fn resolve(
                 repo: target.repo.clone(),
                 number: target.number,
             })?;
-            let why = unfit(&this).or_else(|| {
-                recognise(signoffs, &this.body).err().map(|not| in_words(&not))
-            });
+            let why = unfit(&this)
+                .or_else(|| recognise(signoffs, &this.body).err().map(|not| in_words(&not)));
             match why {
                 None => Ok((Some(this), Vec::new())),
                 Some(why) => Err(VerifyError::NotASignOff { url: this.html_url, why }),
@@ -231,13 +229,10 @@ pub async fn verify(
     let pull = async { reader.pull(&target.repo, target.number).await.map_err(VerifyError::from) };
     let tips = async { reader.tips(&target.repo, target.number).await.map_err(VerifyError::from) };
     let commits = reader.pull_commits(&target.repo, target.number);
-    let (resolved, pull, tips, _) = futures_util::join!(
-        resolve(reader, signoffs, target),
-        pull,
-        tips,
-        commits
-    );
-    let ((posted, near), pull, tips) = (resolved?, required(pull?, target)?, required(tips?, target)?);
+    let (resolved, pull, tips, _) =
+        futures_util::join!(resolve(reader, signoffs, target), pull, tips, commits);
+    let ((posted, near), pull, tips) =
+        (resolved?, required(pull?, target)?, required(tips?, target)?);
 
     let wanted = rules.facts_needed(options.only.as_deref());
     let context = Context {

@@ -117,8 +117,19 @@ fn pure_rooms_are_pure() {
 fn policy_stays_in_the_rule_files() {
     // Names that only the benchmark's world knows; `github.com` is the platform's.
     let names = [
-        "inferencex", "semianalysis", "sglang", "vllm", "nvidia", "trtllm", "dsv4", "kimik",
-        "lmsysorg", "run-sweep", "perf-changelog", "pr_review_checklist", "mooncake",
+        "inferencex",
+        "semianalysis",
+        "sglang",
+        "vllm",
+        "nvidia",
+        "trtllm",
+        "dsv4",
+        "kimik",
+        "lmsysorg",
+        "run-sweep",
+        "perf-changelog",
+        "pr_review_checklist",
+        "mooncake",
     ];
     let mut wrong = Vec::new();
     for (path, text) in sources() {

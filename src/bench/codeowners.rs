@@ -114,7 +114,9 @@ fn parse_line(raw: &str, number: i64) -> Result<Option<Line>, String> {
     let words = words(raw);
     let Some((pattern, owners)) = words.split_first() else { return Ok(None) };
     if let Some(bad) = owners.iter().find(|owner| Owner::parse(owner).is_none()) {
-        return Err(format!("`{bad}` is no owner; expected @login, @org/team or an e-mail address"));
+        return Err(format!(
+            "`{bad}` is no owner; expected @login, @org/team or an e-mail address"
+        ));
     }
     let matchers = matchers(pattern)?;
     Ok(Some(Line { pattern: pattern.clone(), number, owners: owners.to_vec(), matchers }))

@@ -93,7 +93,13 @@ fn drawn(name: &str, body: &str, problems: &[Problem], with_template: bool) -> S
     // Writing into a string does not fail.
     let _ = match (fails, notes) {
         (0, 0) => writeln!(out, "{}: nothing to report", plain(name)),
-        _ => writeln!(out, "{}: {}, {}", plain(name), counted(fails, "problem"), counted(notes, "note")),
+        _ => writeln!(
+            out,
+            "{}: {}, {}",
+            plain(name),
+            counted(fails, "problem"),
+            counted(notes, "note")
+        ),
     };
     if !with_template {
         out.push_str("Compared with the known items only; --template FILE compares with a checklist document.\n");
@@ -163,7 +169,8 @@ fn rule_file<T: DeserializeOwned>(rules: Option<&Path>, name: &str) -> Result<T,
         None => {
             let path = format!("inferencex/{name}");
             let file = BUILT_IN.get_file(&path).and_then(|file| file.contents_utf8());
-            let text = file.ok_or_else(|| format!("{path} is not built in; name a folder with --rules"))?;
+            let text =
+                file.ok_or_else(|| format!("{path} is not built in; name a folder with --rules"))?;
             (text.to_owned(), path)
         }
     };

@@ -152,9 +152,8 @@ fn read_text(path: &Path, limit: usize) -> Result<String, String> {
     if bytes.len() > limit {
         return Err(format!("{name}: longer than {limit} bytes"));
     }
-    String::from_utf8(bytes).map_err(|error| {
-        format!("{name}: not UTF-8 (byte {})", error.utf8_error().valid_up_to())
-    })
+    String::from_utf8(bytes)
+        .map_err(|error| format!("{name}: not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
 
 /// Runs to the end, or to Ctrl-C.

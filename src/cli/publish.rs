@@ -1,20 +1,14 @@
 //! `verify --publish`: the same publication as the server's, by the token that reads.
 
 use super::target::Opened;
-use crate::publish::{Conclusion, Publisher, Standing, Subject, aggregate, with_standing};
+use crate::publish::{Conclusion, Publisher, Standing, Subject, aggregate};
 use crate::rules::RuleSet;
 use crate::verdict::{self, CommentOptions, Outcome, Verdict};
 use crate::verify::Assessment;
 
-/// The command that reproduces a verdict, for its last lines.
-pub(super) fn command(verdict: &Verdict) -> String {
-    let url = verdict.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
-    format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"))
-}
-
 /// The comment as it would be posted.
 pub(super) fn comment(verdict: &Verdict, rules: &RuleSet) -> String {
-    verdict::comment(verdict, &options(&command(verdict), rules))
+    verdict::comment(verdict, &options(&verdict.command(), rules))
 }
 
 fn options<'a>(command: &'a str, rules: &'a RuleSet) -> CommentOptions<'a> {
@@ -43,14 +37,13 @@ pub(super) async fn publish(opened: &Opened, assessment: &Assessment) -> Result<
         head: verdict.assessed_commit.clone(),
         details_url: None,
     };
-    let command = command(verdict);
-    let output = verdict::check_output(verdict, &options(&command, &opened.rules));
-    let standing: Vec<Standing> = verdict.signoff.iter().map(|s| standing(s, verdict)).collect();
+    let command = verdict.command();
+    let output = verdict::check_output(verdict, &options(&command, &opened.rules), "");
+    let standing: Vec<Standing> = Standing::of(verdict).into_iter().collect();
     let conclusion = match verdict.verdict {
         Outcome::NotRequired => Conclusion::Success,
         _ => aggregate(&subject.head, &standing).unwrap_or(Conclusion::ActionRequired),
     };
-    let output = with_standing(output, &subject.head, &standing);
     let failed = |error: crate::publish::PublishError| error.to_string();
     let n = publisher.next_number(&subject).await.map_err(failed)?;
     let run = publisher.begin(&subject, n, &output.title, "").await.map_err(failed)?;
@@ -61,14 +54,4 @@ pub(super) async fn publish(opened: &Opened, assessment: &Assessment) -> Result<
         super::to_stderr(&format!("published: {}", published.url));
     }
     Ok(())
-}
-
-fn standing(signoff: &verdict::SignedBy, verdict: &Verdict) -> Standing {
-    Standing {
-        key: format!("{}/{}", signoff.kind.as_str(), signoff.id),
-        author: signoff.author.clone(),
-        outcome: Some(verdict.verdict),
-        commit: verdict.assessed_commit.clone(),
-        url: signoff.url.clone(),
-    }
 }

@@ -126,33 +126,34 @@ impl TargetArgs {
         let only = selected(&rules, self.only)?;
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
-        let (source, target, options): (Arc<dyn Source>, Target, Options) =
-            if let Some(dir) = &self.replay {
-                replay(dir, &rules, only, self.now)?
-            } else if let Some(dir) = &self.git_dir {
-                let (Some(base), Some(head)) = (&self.base, &self.head) else {
-                    return Err("--git-dir needs --base and --head".to_owned());
-                };
-                let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
-                    .map_err(|error| error.to_string())?;
-                let target = Target {
-                    repo: self.repo,
-                    number: self.pr,
-                    signoff: given(self.signoff.as_deref(), self.author)?,
-                };
-                let tries = Tries::Offline;
-                (Arc::new(clone), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
-            } else {
-                let (target, host) = parse_target(&self.target.unwrap_or_default())?;
-                let api = api_url(&host)?;
-                let token = std::env::var(&self.token_env).ok().filter(|token| !token.is_empty());
-                let made = Client::with_token(&api, token.map(SecretString::from))
-                    .map_err(|error| error.to_string())?;
-                let made = client.insert(Arc::new(made));
-                let live = Live::new(Arc::clone(made));
-                let tries = Tries::Last;
-                (Arc::new(live), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
+        let (source, target, options): (Arc<dyn Source>, Target, Options) = if let Some(dir) =
+            &self.replay
+        {
+            replay(dir, &rules, only, self.now)?
+        } else if let Some(dir) = &self.git_dir {
+            let (Some(base), Some(head)) = (&self.base, &self.head) else {
+                return Err("--git-dir needs --base and --head".to_owned());
             };
+            let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
+                .map_err(|error| error.to_string())?;
+            let target = Target {
+                repo: self.repo,
+                number: self.pr,
+                signoff: given(self.signoff.as_deref(), self.author)?,
+            };
+            let tries = Tries::Offline;
+            (Arc::new(clone), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
+        } else {
+            let (target, host) = parse_target(&self.target.unwrap_or_default())?;
+            let api = api_url(&host)?;
+            let token = std::env::var(&self.token_env).ok().filter(|token| !token.is_empty());
+            let made = Client::with_token(&api, token.map(SecretString::from))
+                .map_err(|error| error.to_string())?;
+            let made = client.insert(Arc::new(made));
+            let live = Live::new(Arc::clone(made));
+            let tries = Tries::Last;
+            (Arc::new(live), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
+        };
         Ok(Opened {
             reader: Reader::new(source),
             rules,
@@ -252,7 +253,8 @@ fn selected(rules: &RuleSet, only: Vec<String>) -> Result<Option<Vec<String>>, S
     if only.is_empty() {
         return Ok(None);
     }
-    let ids = only.into_iter().map(|name| super::rules::find(rules, name.trim()).map(|r| r.id.clone()));
+    let ids =
+        only.into_iter().map(|name| super::rules::find(rules, name.trim()).map(|r| r.id.clone()));
     ids.collect::<Result<Vec<_>, _>>().map(Some)
 }
 
@@ -281,7 +283,8 @@ fn api_url(host: &str) -> Result<String, String> {
 pub fn parse_target(text: &str) -> Result<(Target, String), String> {
     let expected = "expected https://HOST/OWNER/REPO/pull/N, perhaps with #issuecomment-ID, \
                     #pullrequestreview-ID or #discussion_rID";
-    let url = Url::parse(text).map_err(|error| format!("`{text}` is no URL ({error}); {expected}"))?;
+    let url =
+        Url::parse(text).map_err(|error| format!("`{text}` is no URL ({error}); {expected}"))?;
     let wrong = |what: &str| format!("`{text}`: {what}; {expected}");
     if !["http", "https"].contains(&url.scheme()) {
         return Err(wrong("only http and https can be read"));

@@ -3,7 +3,7 @@
 use crate::sources::reader::{ReadFrom, Timing};
 
 /// Writes them to standard error, a line a read, grouped by round.
-pub fn tell(timings: &[Timing]) {
+pub(super) fn tell(timings: &[Timing]) {
     let network = |timing: &&Timing| timing.from == ReadFrom::Network;
     let rounds = timings.iter().filter(network).map(|timing| timing.round).max().unwrap_or(0);
     for round in 1..=rounds {

@@ -57,12 +57,7 @@ pub fn run(args: Args) -> Exit {
     })
 }
 
-async fn conclude(
-    opened: &Opened,
-    assessment: &Assessment,
-    format: Format,
-    publish: bool,
-) -> Exit {
+async fn conclude(opened: &Opened, assessment: &Assessment, format: Format, publish: bool) -> Exit {
     let verdict = &assessment.verdict;
     super::to_stdout(&super::rendered(verdict, &opened.rules, format));
     let exit = match verdict.verdict {

@@ -161,8 +161,9 @@ async fn last_change(
 ) -> Result<Option<Commit>, Missing> {
     let tips = pr::tips(context).await?;
     let paths = &context.profile.settings.template.paths;
-    let reads =
-        paths.iter().map(|path| context.reader.history(context.repo, &tips.default_sha, path, until));
+    let reads = paths
+        .iter()
+        .map(|path| context.reader.history(context.repo, &tips.default_sha, path, until));
     let found = try_join_all(reads).await.map_err(missing)?;
     Ok(found.into_iter().flatten().max_by(|a, b| a.date.cmp(&b.date)))
 }

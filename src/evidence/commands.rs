@@ -38,7 +38,8 @@ pub(super) async fn reuse(context: &Context<'_>) -> Result<Reuse, Missing> {
     let mut commands = Vec::new();
     for comment in comments(context).await? {
         let lines = reuse_lines(&comment.body, settings);
-        for line in lines.into_iter().take(limits::COMMANDS - commands.len().min(limits::COMMANDS)) {
+        for line in lines.into_iter().take(limits::COMMANDS - commands.len().min(limits::COMMANDS))
+        {
             commands.push(ReuseCommand {
                 author: comment.author.clone(),
                 association: comment.association.clone(),
@@ -57,9 +58,7 @@ pub(super) async fn reuse(context: &Context<'_>) -> Result<Reuse, Missing> {
 }
 
 /// Every override line with the comment that it stands in.
-async fn override_comments(
-    context: &Context<'_>,
-) -> Result<Vec<(Posted, OverrideLine)>, Missing> {
+async fn override_comments(context: &Context<'_>) -> Result<Vec<(Posted, OverrideLine)>, Missing> {
     let mut found = Vec::new();
     for comment in comments(context).await? {
         for line in override_lines(&comment.body) {

@@ -139,8 +139,8 @@ fn owned_path(
     let team = |state: &str| {
         owners.iter().any(|owner| memberships.iter().any(|m| m.team == *owner && m.state == state))
     };
-    let signer_owns =
-        !signer.is_empty() && (owners.iter().any(|owner| is_login(owner, signer)) || team("member"));
+    let signer_owns = !signer.is_empty()
+        && (owners.iter().any(|owner| is_login(owner, signer)) || team("member"));
     OwnedPath {
         undecidable: !signer_owns && (team("unreadable") || team("offline")),
         signer_owns,
@@ -221,4 +221,3 @@ fn scope(
     };
     Scope { required: !remaining.is_empty() || closed_because.is_some(), remaining, closed_because }
 }
-

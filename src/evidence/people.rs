@@ -41,7 +41,12 @@ pub(super) async fn membership(
     };
     let lower = login.to_ascii_lowercase();
     let of = |state: &str, reason: Option<String>| {
-        Ok(Membership { team: team.to_owned(), login: login.to_owned(), state: state.to_owned(), reason })
+        Ok(Membership {
+            team: team.to_owned(),
+            login: login.to_owned(),
+            state: state.to_owned(),
+            reason,
+        })
     };
     match context.reader.team_member(context.repo, org, slug, &lower).await {
         Ok(Some(found)) if found.state == "active" => of("member", None),

@@ -18,9 +18,12 @@ pub(super) async fn pull(context: &Context<'_>) -> Result<Pull, Missing> {
 
 /// The tips of the branches, read once and pinned.
 pub(super) async fn tips(context: &Context<'_>) -> Result<Tips, Missing> {
-    context.reader.tips(context.repo, context.number).await.map_err(missing)?.ok_or_else(|| {
-        Missing::ours(format!("the branches of {} could not be read", context.repo))
-    })
+    context
+        .reader
+        .tips(context.repo, context.number)
+        .await
+        .map_err(missing)?
+        .ok_or_else(|| Missing::ours(format!("the branches of {} could not be read", context.repo)))
 }
 
 /// The pinned tip of the target branch: CODEOWNERS is read here and the diff is taken against it.
@@ -48,9 +51,8 @@ pub(super) async fn comparison(context: &Context<'_>) -> Result<Compare, Missing
 /// The list is read beside the pull request, so that a round is saved; where the head moved between
 /// the two reads it does not end in the assessed commit, and the pinned comparison decides.
 pub(super) async fn commits(context: &Context<'_>) -> Result<Vec<String>, Missing> {
-    let listed = async {
-        context.reader.pull_commits(context.repo, context.number).await.map_err(missing)
-    };
+    let listed =
+        async { context.reader.pull_commits(context.repo, context.number).await.map_err(missing) };
     let (pull, listed) = try_join!(pull(context), listed)?;
     let shas = |commits: Vec<Commit>| commits.into_iter().map(|commit| commit.sha).collect();
     match listed {

@@ -62,9 +62,7 @@ async fn commits(
 /// The runs behind the check runs of one app: `…/actions/runs/<id>/job/<id>` (GitHub's
 /// `details_url`).
 fn run_ids(checks: &[CheckRun], app: &str) -> BTreeSet<i64> {
-    let of_app = checks
-        .iter()
-        .filter(|check| check.app.as_ref().is_some_and(|by| by.slug == app));
+    let of_app = checks.iter().filter(|check| check.app.as_ref().is_some_and(|by| by.slug == app));
     of_app.filter_map(|check| run_id(check.details_url.as_deref()?)).collect()
 }
 
@@ -325,8 +323,10 @@ mod tests {
             job("bench / c", 2, "pending"),
         ];
         let latest = latest_executions(jobs, &settings());
-        let told: Vec<_> =
-            latest.iter().map(|job| (job.name.as_str(), job.conclusion.as_str(), job.attempt)).collect();
+        let told: Vec<_> = latest
+            .iter()
+            .map(|job| (job.name.as_str(), job.conclusion.as_str(), job.attempt))
+            .collect();
         assert_eq!(
             told,
             [

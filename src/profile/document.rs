@@ -280,9 +280,7 @@ impl Written {
             .trim_end()
             .rsplit('\n')
             .next()
-            .is_some_and(|line| {
-                line.trim_end_matches(['-', '+']).ends_with(['|', '>'])
-            });
+            .is_some_and(|line| line.trim_end_matches(['-', '+']).ends_with(['|', '>']));
         let mut offsets = Vec::with_capacity(value.len() + 1);
         let mut at = 0;
         for wanted in value.chars() {

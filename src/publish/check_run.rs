@@ -60,7 +60,7 @@ impl CheckRun {
 
 impl Subject {
     /// `v1/<repository id>/<pull request>/<commit>/<n>`.
-    fn external_id(&self, n: i64) -> String {
+    fn external_id(&self, n: impl std::fmt::Display) -> String {
         format!("v1/{}/{}/{}/{n}", self.repository_id, self.number, self.head)
     }
 }
@@ -203,6 +203,26 @@ impl Publisher {
         subject: &Subject,
         external_id: &str,
     ) -> Result<Option<CheckRun>, PublishError> {
+        let mut ours = self.runs(subject).await?.into_iter();
+        Ok(ours.find(|run| run.external_id.as_deref() == Some(external_id)))
+    }
+
+    /// The number of the next verification of a commit, for a publisher that keeps no count itself.
+    ///
+    /// # Errors
+    /// As [`Publisher::begin`].
+    pub async fn next_number(&self, subject: &Subject) -> Result<i64, PublishError> {
+        let prefix = subject.external_id("");
+        let runs = self.runs(subject).await?;
+        let numbers = runs.iter().filter_map(|run| {
+            run.external_id.as_deref()?.strip_prefix(&prefix)?.parse::<i64>().ok()
+        });
+        Ok(numbers.max().unwrap_or(0) + 1)
+    }
+
+    /// Our runs at a commit.
+    async fn runs(&self, subject: &Subject) -> Result<Vec<CheckRun>, PublishError> {
+        let mut all = Vec::new();
         let name = percent_encoding::utf8_percent_encode(
             &self.check_name,
             percent_encoding::NON_ALPHANUMERIC,
@@ -217,19 +237,16 @@ impl Publisher {
             let CheckRuns { check_runs } =
                 read("listing the commit's check runs", self.client.get(&route).await)?;
             let last = check_runs.len() < PAGE_ITEMS;
-            let ours = |run: &CheckRun| match (&self.app, &run.app) {
+            all.extend(check_runs.into_iter().filter(|run| match (&self.app, &run.app) {
                 (Some(app), Some(by)) => app.id == by.id,
                 (Some(_), None) => false,
                 (None, _) => true,
-            };
-            let found = check_runs
-                .into_iter()
-                .find(|run| run.external_id.as_deref() == Some(external_id) && ours(run));
-            if found.is_some() || last {
-                return Ok(found);
+            }));
+            if last {
+                break;
             }
         }
-        Ok(None)
+        Ok(all)
     }
 
     /// The commit status, where the profile wants one; the newest of our context counts.

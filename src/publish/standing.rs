@@ -2,7 +2,7 @@
 //! request's, not a sign-off's.
 
 use crate::rules::escape::code_span;
-use crate::verdict::{Outcome, link};
+use crate::verdict::{Outcome, Verdict, link};
 
 /// Sign-offs named in the list; more are counted.
 const SHOWN: usize = 20;
@@ -46,6 +46,18 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// The sign-off of a verdict; `None` where the verdict has none.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        let signoff = verdict.signoff.as_ref()?;
+        Some(Self {
+            key: verdict.signoff_key()?,
+            author: signoff.author.clone(),
+            outcome: Some(verdict.verdict),
+            commit: verdict.assessed_commit.clone(),
+            url: signoff.url.clone(),
+        })
+    }
+
     /// Its verdict at that commit: a verdict never carries over to a commit that nobody assessed.
     fn at(&self, commit: &str) -> Option<Outcome> {
         self.outcome.filter(|_| self.commit == commit)

@@ -143,7 +143,24 @@ pub fn invisible(c: char) -> bool {
 fn is_plain(word: &str) -> bool {
     !word.to_ascii_lowercase().starts_with("www.")
         && word.chars().all(|c| {
-            c.is_alphanumeric() || matches!(c, '-' | '.' | ',' | ';' | '/' | '\'' | '"' | '%' | '+' | '=' | '…' | '(' | ')' | '–' | '—')
+            c.is_alphanumeric()
+                || matches!(
+                    c,
+                    '-' | '.'
+                        | ','
+                        | ';'
+                        | '/'
+                        | '\''
+                        | '"'
+                        | '%'
+                        | '+'
+                        | '='
+                        | '…'
+                        | '('
+                        | ')'
+                        | '–'
+                        | '—'
+                )
         })
 }
 

@@ -383,11 +383,7 @@ impl<'a> Evaluator<'a> {
         Ok(scopes)
     }
 
-    fn condition<'r>(
-        &'r self,
-        rule: &'r Rule,
-        source: &'r Source,
-    ) -> Result<Condition<'r>, Fault> {
+    fn condition<'r>(&'r self, rule: &'r Rule, source: &'r Source) -> Result<Condition<'r>, Fault> {
         let expression = self
             .env
             .compile_expression_owned(source.text.clone())

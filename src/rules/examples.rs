@@ -93,7 +93,8 @@ impl Reader<'_> {
             || Some(world.choices.clone()),
             |given| {
                 let start = serde_json::to_value(&world.choices).ok()?;
-                let json = self.complete(Some(given), &world.profile, "profile", &name, Some(&start));
+                let json =
+                    self.complete(Some(given), &world.profile, "profile", &name, Some(&start));
                 serde_json::from_value(json).ok()
             },
         );

@@ -42,9 +42,12 @@ pub(super) fn environment() -> Environment<'static> {
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(limits::RULE_FUEL));
     env.set_formatter(format_value);
-    env.add_filter("default", |value: Value, other: Value| {
-        if value.is_undefined() || value.is_none() { other } else { value }
-    });
+    env.add_filter(
+        "default",
+        |value: Value, other: Value| {
+            if value.is_undefined() || value.is_none() { other } else { value }
+        },
+    );
     env.add_filter("length", |value: Value| match value.kind() {
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => value
             .len()
@@ -71,7 +74,10 @@ pub(super) fn environment() -> Environment<'static> {
 }
 
 fn wrong_kind(filter: &str, kind: ValueKind) -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("`{filter}` cannot take a value of kind {kind}"))
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("`{filter}` cannot take a value of kind {kind}"),
+    )
 }
 
 /// An attribute that has to be there.

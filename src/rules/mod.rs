@@ -52,8 +52,7 @@ impl RuleSet {
     /// Every mistake that could be found, by path and place.
     pub fn from_files(name: &str, files: &Files) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Vec::new();
-        let profile =
-            Profile::from_files(name, files).map_err(|found| problems.extend(found)).ok();
+        let profile = Profile::from_files(name, files).map_err(|found| problems.extend(found)).ok();
         let tables = read::tables(files, &mut problems);
         let mut rules = read::rules(files, &tables, profile.as_ref(), &mut problems);
         rules.sort_by_key(|rule| rule.number);

@@ -14,12 +14,24 @@ use crate::facts::{FACT_NAMES, Facts};
 use crate::profile::{Choices, Diagnostic, Files, Key, Kind, Node, Place, Profile, Written};
 
 const RULE_KEYS: [&str; 15] = [
-    "id", "number", "title", "severity", "items", "doc", "needs", "applies", "otherwise", "checks",
-    "pass", "evidence", "attest", "not_built", "examples",
+    "id",
+    "number",
+    "title",
+    "severity",
+    "items",
+    "doc",
+    "needs",
+    "applies",
+    "otherwise",
+    "checks",
+    "pass",
+    "evidence",
+    "attest",
+    "not_built",
+    "examples",
 ];
-const CHECK_KEYS: [&str; 10] = [
-    "each", "as", "when", "assert", "fail", "unverified", "note", "fix", "subject", "evidence",
-];
+const CHECK_KEYS: [&str; 10] =
+    ["each", "as", "when", "assert", "fail", "unverified", "note", "fix", "subject", "evidence"];
 
 /// What every file is checked against.
 pub(super) struct World {
@@ -65,7 +77,10 @@ pub(super) fn rules(
         choices,
         tables: Type::Record(Arc::new(Record {
             name: "tables".to_owned(),
-            fields: tables.iter().map(|(name, table)| (name.clone(), of_json(name, table))).collect(),
+            fields: tables
+                .iter()
+                .map(|(name, table)| (name.clone(), of_json(name, table)))
+                .collect(),
         })),
     };
     let mut rules = Vec::new();
@@ -138,9 +153,7 @@ fn across(
     problems: &mut Vec<Diagnostic>,
 ) {
     // The files were read before; a tree is needed again for the places only.
-    let tree = |path: &str| {
-        files.get(path).and_then(|source| Node::parse(path, source).ok())
-    };
+    let tree = |path: &str| files.get(path).and_then(|source| Node::parse(path, source).ok());
     if let Some(items) = tree("items.yaml") {
         let nodes = items.get("items").map(Node::elements).unwrap_or_default();
         for (item, node) in profile.items.items.iter().zip(nodes) {
@@ -278,8 +291,11 @@ impl File<'_> {
         let mut scope = self.scope(&needs);
 
         let applies = node.get("applies").and_then(|applies| self.applies(applies, &scope));
-        let applies_needs =
-            needs.iter().map(|(name, _)| name.clone()).filter(|name| self.used.contains(name)).collect();
+        let applies_needs = needs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .filter(|name| self.used.contains(name))
+            .collect();
         let otherwise = self.shown(node, "otherwise", &scope, false);
         match (node.get("applies"), node.get("otherwise")) {
             (Some(applies), None) => self.wrong(
@@ -443,7 +459,9 @@ impl File<'_> {
                 (None, scope.clone())
             }
             // Nothing more can be said of a check whose elements are not known.
-            (Some(_), _) => self.each(node, "each", scope).map(|(each, inner)| (Some(each), inner))?,
+            (Some(_), _) => {
+                self.each(node, "each", scope).map(|(each, inner)| (Some(each), inner))?
+            }
         };
         let when = node.get("when").and_then(|when| self.condition_of(when, "when", &scope));
         if let Some(when) = &when {

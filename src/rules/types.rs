@@ -266,7 +266,10 @@ mod tests {
         fn no_any(at: &str, of: &Type) {
             match of {
                 Type::Any => panic!("{at} has no type"),
-                Type::List(inner) | Type::Nullable(inner) | Type::Open(inner) | Type::Absent(inner) => no_any(at, inner),
+                Type::List(inner)
+                | Type::Nullable(inner)
+                | Type::Open(inner)
+                | Type::Absent(inner) => no_any(at, inner),
                 Type::Record(record) => {
                     for (name, inner) in &record.fields {
                         no_any(&format!("{at}.{name}"), inner);

@@ -399,13 +399,7 @@ impl<'a> Checker<'a> {
         if of == Type::Float { Type::Float } else { Type::Int }
     }
 
-    fn binary(
-        &mut self,
-        op: BinOpKind,
-        left: &Expr<'_>,
-        right: &Expr<'_>,
-        scope: &Scope,
-    ) -> Type {
+    fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>, scope: &Scope) -> Type {
         let compared = match op {
             BinOpKind::ScAnd | BinOpKind::ScOr => {
                 self.boolean(left, scope);
@@ -520,11 +514,8 @@ impl<'a> Checker<'a> {
         };
         if !FILTERS.iter().any(|(known, _)| *known == name) {
             self.mistakes.push(
-                Mistake::new(
-                    offset(whole.span().start_offset),
-                    format!("unknown filter `{name}`"),
-                )
-                .suggesting(name, FILTERS.iter().map(|(name, _)| *name)),
+                Mistake::new(offset(whole.span().start_offset), format!("unknown filter `{name}`"))
+                    .suggesting(name, FILTERS.iter().map(|(name, _)| *name)),
             );
             return Type::Any;
         }
@@ -582,13 +573,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `map`, `selectattr` and `rejectattr`.
-    fn of_elements(
-        &mut self,
-        filter: &str,
-        input: &Expr<'_>,
-        of: &Type,
-        field: &Expr<'_>,
-    ) -> Type {
+    fn of_elements(&mut self, filter: &str, input: &Expr<'_>, of: &Type, field: &Expr<'_>) -> Type {
         let Type::List(element) = of else {
             if *of != Type::Any {
                 let message = format!("`{filter}` takes a list; this is {of}");

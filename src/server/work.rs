@@ -16,7 +16,7 @@ use crate::github::{ApiError, App, Client};
 use crate::limits;
 use crate::publish::{
     AppIdentity, CheckRun, Conclusion, PublishError, Publisher, Standing, Subject, aggregate,
-    with_standing,
+    standing_list,
 };
 use crate::rules::RuleSet;
 use crate::signoff;
@@ -52,7 +52,7 @@ pub struct Verifications {
     profiles: BTreeMap<String, Arc<Loaded>>,
     public_url: Option<String>,
     now: Option<DateTime<Utc>>,
-    ahead: moka::sync::Cache<String, Vec<ReadKey>>,
+    ahead: moka::future::Cache<String, Vec<ReadKey>>,
 }
 
 /// Why a job is not finished.
@@ -104,11 +104,11 @@ impl Verifications {
         Self {
             app,
             store,
-            cache: Arc::new(Cache::new(limits::CACHE_BYTES)),
+            cache: Arc::new(Cache::new()),
             profiles,
             public_url,
             now,
-            ahead: moka::sync::Cache::new(READ_AHEAD_PULLS),
+            ahead: moka::future::Cache::new(READ_AHEAD_PULLS),
         }
     }
 
@@ -124,11 +124,11 @@ impl Verifications {
             .with_cache(Arc::clone(&self.cache));
         let reader = Reader::new(Arc::new(live));
         let ahead_key = job.key.to_string();
-        reader.read_ahead(self.ahead.get(&ahead_key).unwrap_or_default());
+        reader.read_ahead(self.ahead.get(&ahead_key).await.unwrap_or_default());
         let fate = self.assess_all(job, &repo, loaded, &reader, client).await;
         let read = reader.keys_read();
         if !read.is_empty() {
-            self.ahead.insert(ahead_key, read);
+            self.ahead.insert(ahead_key, read).await;
         }
         fate
     }
@@ -142,7 +142,10 @@ impl Verifications {
         client: Arc<Client>,
     ) -> Result<Fate, Hindered> {
         let number = job.key.number;
-        let dropped = |why: &str| Ok(Fate::Dropped { why: why.to_owned() });
+        let nothing = |why: &str| {
+            tracing::info!(pull = %job.key, why, "nothing to do");
+            Ok(Fate::Done)
+        };
         let (pull, tips, asked, (standing, _), _) = futures_util::try_join!(
             reader.pull(repo, number),
             reader.tips(repo, number),
@@ -151,20 +154,20 @@ impl Verifications {
             reader.pull_commits(repo, number),
         )?;
         let (Some(pull), Some(tips)) = (pull, tips) else {
-            return dropped("the pull request does not exist any more");
+            return nothing("the pull request does not exist any more");
         };
         if pull.state != "open" || pull.draft {
-            return dropped("the pull request is closed or a draft");
+            return nothing("the pull request is closed or a draft");
         }
         if asked.is_empty() {
-            return dropped("nobody who may trigger a verification asked for one");
+            return nothing("nobody who may trigger a verification asked for one");
         }
         let standing: Vec<Posted> = standing
             .into_iter()
             .filter(|posted| asked.iter().any(|signoff| signoff.is_none_or(|s| is(posted, s))))
             .collect();
         if standing.is_empty() {
-            return dropped("no sign-off stands where one was asked about");
+            return nothing("no sign-off stands where one was asked about");
         }
         let subject = Subject {
             repo: repo.clone(),
@@ -181,9 +184,11 @@ impl Verifications {
             let begun = publisher.begin(&subject, n, title, "Reading the evidence.").await;
             begun.map_err(Hindered::from)
         };
-        let assessed = try_join_all(standing.iter().map(async |posted| {
-            self.assess(loaded, reader, repo, number, posted, last).await
-        }));
+        let assessed = try_join_all(
+            standing
+                .iter()
+                .map(async |posted| self.assess(loaded, reader, repo, number, posted, last).await),
+        );
         let (run, assessed) = futures_util::try_join!(begun, assessed)?;
         let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
         let publication = Publication { publisher: &publisher, subject: &subject, loaded };
@@ -238,11 +243,7 @@ impl Verifications {
         Ok(n)
     }
 
-    async fn publisher(
-        &self,
-        client: Arc<Client>,
-        loaded: &Loaded,
-    ) -> Result<Publisher, Hindered> {
+    async fn publisher(&self, client: Arc<Client>, loaded: &Loaded) -> Result<Publisher, Hindered> {
         let identity = self.app.identity().await?;
         let settings = &loaded.rules.profile.settings.check_run;
         Ok(Publisher {
@@ -294,11 +295,11 @@ impl Verifications {
             let why = "the sign-off went away while it was read".to_owned();
             let output = plain("No sign-off", &why);
             to.publisher.complete(to.subject, &run, Conclusion::ActionRequired, &output).await?;
-            return Ok(Fate::Dropped { why });
+            return Ok(Fate::Done);
         };
         let undecided = assessed.iter().find(|one| one.verdict.verdict == Outcome::Undecided);
         if let Some(held) = undecided.filter(|_| !last) {
-            to.publisher.progress(to.subject, &run, &self.output(&to, &held.verdict)).await?;
+            to.publisher.progress(to.subject, &run, &self.output(&to, &held.verdict, "")).await?;
             let rows = held.verdict.undecided.join(", ");
             return Err(Hindered::Undecided(rows, held.verdict.retry_at.clone()));
         }
@@ -307,7 +308,11 @@ impl Verifications {
             .iter()
             .max_by_key(|one| rank(one.verdict.verdict))
             .map_or(&first.verdict, |one| &one.verdict);
-        let output = with_standing(self.output(&to, shown), &to.subject.head, &standing);
+        let preface = match standing.len() {
+            0 | 1 => String::new(),
+            _ => standing_list(&to.subject.head, &standing),
+        };
+        let output = self.output(&to, shown, &preface);
         let conclusion =
             aggregate(&to.subject.head, &standing).unwrap_or(Conclusion::ActionRequired);
         match to.publisher.complete(to.subject, &run, conclusion, &output).await {
@@ -333,8 +338,7 @@ impl Verifications {
         one: &Assessment,
     ) -> Result<(), Hindered> {
         let verdict = &one.verdict;
-        let Some(signoff) = &verdict.signoff else { return Ok(()) };
-        let key = format!("{}/{}", signoff.kind.as_str(), signoff.id);
+        let Some(key) = verdict.signoff_key() else { return Ok(()) };
         let (repository, number) = (&job.key.repository, job.key.number);
         if matches!(verdict.verdict, Outcome::Approved | Outcome::Rejected) {
             let text = self.comment(to, verdict);
@@ -362,8 +366,12 @@ impl Verifications {
         metrics::counter!("countersign_verdicts_total", "outcome" => verdict.verdict.words())
             .increment(1);
         tracing::info!(
-            repository, number, signoff = row.signoff_key, commit = row.commit,
-            verdict = verdict.verdict.words(), "published"
+            repository,
+            number,
+            signoff = row.signoff_key,
+            commit = row.commit,
+            verdict = verdict.verdict.words(),
+            "published"
         );
         Ok(())
     }
@@ -376,19 +384,8 @@ impl Verifications {
         assessed: &[Assessment],
     ) -> Result<Vec<Standing>, Hindered> {
         let (repository, number) = (&job.key.repository, job.key.number);
-        let mut all: Vec<Standing> = assessed
-            .iter()
-            .filter_map(|one| {
-                let signoff = one.verdict.signoff.as_ref()?;
-                Some(Standing {
-                    key: format!("{}/{}", signoff.kind.as_str(), signoff.id),
-                    author: signoff.author.clone(),
-                    outcome: Some(one.verdict.verdict),
-                    commit: one.verdict.assessed_commit.clone(),
-                    url: signoff.url.clone(),
-                })
-            })
-            .collect();
+        let mut all: Vec<Standing> =
+            assessed.iter().filter_map(|one| Standing::of(&one.verdict)).collect();
         for row in self.store.verdicts_at(repository, number, &to.subject.head).await? {
             if all.iter().any(|one| one.key == row.signoff_key) {
                 continue;
@@ -405,14 +402,14 @@ impl Verifications {
         Ok(all)
     }
 
-    fn output(&self, to: &Publication<'_>, verdict: &Verdict) -> CheckOutput {
-        let command = command(verdict);
+    fn output(&self, to: &Publication<'_>, verdict: &Verdict, preface: &str) -> CheckOutput {
+        let command = verdict.command();
         let report = self.report_url(verdict);
-        check_output(verdict, &options(to.loaded, &command, report.as_deref()))
+        check_output(verdict, &options(to.loaded, &command, report.as_deref()), preface)
     }
 
     fn comment(&self, to: &Publication<'_>, verdict: &Verdict) -> String {
-        let command = command(verdict);
+        let command = verdict.command();
         let report = self.report_url(verdict);
         comment(verdict, &options(to.loaded, &command, report.as_deref()))
     }
@@ -424,7 +421,7 @@ impl Verifications {
 
     /// When a hindered job is tried again: when GitHub said, else after a pause that doubles.
     fn retry_at(&self, job: &Job, hindered: &Hindered) -> DateTime<Utc> {
-        let doublings = u32::try_from(job.attempts.clamp(1, 10) - 1).unwrap_or(0);
+        let doublings = u32::try_from(job.attempts.clamp(1, limits::JOB_TRIES) - 1).unwrap_or(0);
         let pause = Utc::now() + Duration::seconds(FIRST_RETRY_SECONDS << doublings);
         let said = hindered.retry_at().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
         said.map_or(pause, |at| at.with_timezone(&Utc).max(pause))
@@ -436,9 +433,6 @@ impl Work for Verifications {
         Box::pin(async move {
             match self.attempt(&mut job).await {
                 Ok(fate) => fate,
-                Err(hindered) if job.attempts >= limits::JOB_TRIES => {
-                    Fate::Dropped { why: format!("given up after the last try: {hindered}") }
-                }
                 Err(hindered) => Fate::Retry {
                     at: self.retry_at(&job, &hindered).timestamp_millis(),
                     why: hindered.to_string(),
@@ -488,12 +482,6 @@ fn plain(title: &str, summary: &str) -> CheckOutput {
         text: String::new(),
         annotations: Vec::new(),
     }
-}
-
-/// The command that reproduces a verdict.
-pub(crate) fn command(verdict: &Verdict) -> String {
-    let url = verdict.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
-    format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"))
 }
 
 fn options<'a>(

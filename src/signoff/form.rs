@@ -104,12 +104,7 @@ struct Items {
 }
 
 impl Items {
-    fn collect(
-        grammar: &Grammar,
-        rows: &Rows,
-        within: Range<usize>,
-        text: &CleanText<'_>,
-    ) -> Self {
+    fn collect(grammar: &Grammar, rows: &Rows, within: Range<usize>, text: &CleanText<'_>) -> Self {
         let mut found = Self { items: Vec::new(), last: None };
         // For each home the item that a row there belongs to. A home inside another begins with
         // what its parent belongs to at that point of the text.

@@ -123,16 +123,20 @@ impl Reader {
                 Some(_) => problem
                     .fixed_by("paste this line, and check it once it is true")
                     .pasting(&item.paste),
-                None => problem.fixed_by("copy it from the current template; --template FILE shows its line"),
+                None => problem
+                    .fixed_by("copy it from the current template; --template FILE shows its line"),
             });
         }
         for item in &checklist.unchecked {
             let (message, label) = box_fault(item.state, &item.typed);
             let message = format!("`{}`: {message}", item.id);
             let place = |level| {
-                Problem::new(level, &message)
-                    .of_item(&item.id)
-                    .at(item.line, item.column, item.typed.chars().count(), label)
+                Problem::new(level, &message).of_item(&item.id).at(
+                    item.line,
+                    item.column,
+                    item.typed.chars().count(),
+                    label,
+                )
             };
             problems.push(match &item.explained {
                 Some(explanation) => place(ProblemLevel::Note)
@@ -144,14 +148,16 @@ impl Reader {
         }
         for item in checklist.matched.iter().filter(|item| item.lacks_run_link) {
             let message = format!("`{}` asks for a link to a workflow run and has none", item.id);
-            problems.push(
-                Problem::new(ProblemLevel::Note, message)
-                    .of_item(&item.id)
-                    .at(item.origin.line.unwrap_or_default(), 1, 1, "no run linked here or in the details"),
-            );
+            problems.push(Problem::new(ProblemLevel::Note, message).of_item(&item.id).at(
+                item.origin.line.unwrap_or_default(),
+                1,
+                1,
+                "no run linked here or in the details",
+            ));
         }
         let is_known = |item: &SignedItem| {
-            item.id.is_some() || checklist.matched.iter().any(|matched| matched.origin == item.origin)
+            item.id.is_some()
+                || checklist.matched.iter().any(|matched| matched.origin == item.origin)
         };
         problems.extend(signoff.items.iter().filter(|item| !is_known(item)).map(unknown));
         problems
@@ -206,7 +212,9 @@ impl Reader {
 fn box_fault(state: ItemState, typed: &str) -> (String, &'static str) {
     match state {
         ItemState::Malformed => (
-            format!("`{typed}` looks like a box, but Markdown draws none, so the item is not checked"),
+            format!(
+                "`{typed}` looks like a box, but Markdown draws none, so the item is not checked"
+            ),
             "no box is drawn here",
         ),
         _ if typed.contains(['x', 'X']) => {

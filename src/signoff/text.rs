@@ -166,8 +166,11 @@ fn is_invisible(character: char) -> bool {
 
 /// Blanks that Markdown does not take for one.
 fn is_blank(character: char) -> bool {
-    matches!(character,
-        '\u{00a0}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+    matches!(
+        character,
+        '\u{00a0}' | '\u{2000}'
+            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
 }
 
 /// A count as the facts hold it; no text that is read is longer than `i64::MAX` bytes.

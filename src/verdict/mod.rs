@@ -128,6 +128,18 @@ impl Verdict {
     pub fn clean(&self) -> bool {
         self.checks.iter().all(|row| row::Place::of(row) == row::Place::Quiet)
     }
+
+    /// `KIND/ID` of the sign-off, as markers and the history spell it.
+    pub fn signoff_key(&self) -> Option<String> {
+        let signoff = self.signoff.as_ref()?;
+        Some(format!("{}/{}", signoff.kind.as_str(), signoff.id))
+    }
+
+    /// The command that reproduces it.
+    pub fn command(&self) -> String {
+        let url = self.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
+        format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"))
+    }
 }
 
 /// The verdict's JSON as `--format json` prints it: the order of the contract, two blanks deep, with
