@@ -103,8 +103,8 @@ pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
             (DEFAULT_PROFILE.to_owned(), files)
         }
         Some(dir) => {
-            let files =
-                rule_files::read_dir(dir).map_err(|error| Box::new(LoadError::Unreadable(error)))?;
+            let files = rule_files::read_dir(dir)
+                .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
             (rule_files::profile_name(dir).unwrap_or_default(), files)
         }
     };
@@ -187,9 +187,8 @@ fn draw(mistake: &Diagnostic, files: &Files) -> String {
         .annotation(AnnotationKind::Primary.span(start..start + length));
     let mut report = vec![Level::ERROR.primary_title(title.as_str()).element(snippet)];
     if let Some(help) = &mistake.help {
-        report.push(annotate_snippets::Group::with_title(
-            Level::HELP.secondary_title(help.as_str()),
-        ));
+        report
+            .push(annotate_snippets::Group::with_title(Level::HELP.secondary_title(help.as_str())));
     }
     format!("{}\n\n", Renderer::styled().render(&report))
 }

@@ -1,5 +1,6 @@
 //! How one repository works: `rules/<profile>/profile.yaml` and its tables, as the types that the
 //! readers own. Pure: files come in as text.
+#![deny(clippy::disallowed_methods)]
 
 mod diagnostic;
 mod document;
@@ -213,9 +214,7 @@ impl Settings {
 }
 
 /// Whether something is passed over with a note or blocks.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strictness {
     /// A note.

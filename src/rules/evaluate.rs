@@ -383,11 +383,7 @@ impl<'a> Evaluator<'a> {
         Ok(scopes)
     }
 
-    fn condition<'r>(
-        &'r self,
-        rule: &'r Rule,
-        source: &'r Source,
-    ) -> Result<Condition<'r>, Fault> {
+    fn condition<'r>(&'r self, rule: &'r Rule, source: &'r Source) -> Result<Condition<'r>, Fault> {
         let expression = self
             .env
             .compile_expression_owned(source.text.clone())
@@ -455,10 +451,10 @@ impl<'a> Evaluator<'a> {
             }
             return;
         }
-        let commands = self.facts.overrides.known().into_iter().flatten();
+        let commands = self.facts.overrides.known().map_or(&[][..], Vec::as_slice);
         row.overridden = commands
-            .filter(|command| command.valid && command.check == rule.id)
-            .last()
+            .iter()
+            .rfind(|command| command.valid && command.check == rule.id)
             .map(|command| Override {
                 by: command.author.clone(),
                 url: command.origin.url.clone().unwrap_or_default(),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::RuleSet;
 use super::evaluate::{self, Evaluator};
-use super::read::World;
+use super::folder::World;
 use super::row::Row;
 use super::rule::{Example, Expect, Expected, Rule};
 use super::types::Type;
@@ -93,7 +93,8 @@ impl Reader<'_> {
             || Some(world.choices.clone()),
             |given| {
                 let start = serde_json::to_value(&world.choices).ok()?;
-                let json = self.complete(Some(given), &world.profile, "profile", &name, Some(&start));
+                let json =
+                    self.complete(Some(given), &world.profile, "profile", &name, Some(&start));
                 serde_json::from_value(json).ok()
             },
         );

@@ -42,9 +42,12 @@ pub(super) fn environment() -> Environment<'static> {
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(limits::RULE_FUEL));
     env.set_formatter(format_value);
-    env.add_filter("default", |value: Value, other: Value| {
-        if value.is_undefined() || value.is_none() { other } else { value }
-    });
+    env.add_filter(
+        "default",
+        |value: Value, other: Value| {
+            if value.is_undefined() || value.is_none() { other } else { value }
+        },
+    );
     env.add_filter("length", |value: Value| match value.kind() {
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => value
             .len()
@@ -71,7 +74,10 @@ pub(super) fn environment() -> Environment<'static> {
 }
 
 fn wrong_kind(filter: &str, kind: ValueKind) -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("`{filter}` cannot take a value of kind {kind}"))
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("`{filter}` cannot take a value of kind {kind}"),
+    )
 }
 
 /// An attribute that has to be there.
@@ -131,7 +137,8 @@ fn format_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> R
 
 fn scalar(value: &Value) -> Result<String, Error> {
     match value.kind() {
-        ValueKind::Bool | ValueKind::Number => Ok(value.to_string()),
+        ValueKind::Bool => Ok(value.is_true().to_string()),
+        ValueKind::Number => Ok(value.to_string()),
         // Safe strings come from `plural`, `prose` and `paste` only: there is no `safe` filter.
         ValueKind::String if value.is_safe() => Ok(value.to_string()),
         ValueKind::String => Ok(escape::code_span(value.as_str().unwrap_or_default())),

@@ -103,7 +103,7 @@ impl fmt::Display for Type {
             Self::Words(words) => write!(f, "one of {}", words.join(", ")),
             Self::Markup => f.write_str("ready text"),
             Self::List(_) => f.write_str("a list"),
-            Self::Record(record) => write!(f, "a {}", record.name),
+            Self::Record(record) => write!(f, "a record (`{}`)", record.name),
             Self::Open(_) => f.write_str("a mapping"),
             Self::Nullable(inner) => write!(f, "{inner}, or none"),
             Self::Absent(inner) => write!(f, "{inner}, or nothing"),
@@ -266,7 +266,10 @@ mod tests {
         fn no_any(at: &str, of: &Type) {
             match of {
                 Type::Any => panic!("{at} has no type"),
-                Type::List(inner) | Type::Nullable(inner) | Type::Open(inner) | Type::Absent(inner) => no_any(at, inner),
+                Type::List(inner)
+                | Type::Nullable(inner)
+                | Type::Open(inner)
+                | Type::Absent(inner) => no_any(at, inner),
                 Type::Record(record) => {
                     for (name, inner) in &record.fields {
                         no_any(&format!("{at}.{name}"), inner);
