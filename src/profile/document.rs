@@ -326,3 +326,69 @@ impl Written {
             .then(|| Place::of_offset(source, end + line.len() - comment.len()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The place in the file of a word inside the text under `key`.
+    fn place_of(source: &str, key: &str, word: &str) -> (usize, usize) {
+        let node = Node::parse("a.yaml", source).unwrap();
+        let node = node.get(key).unwrap();
+        let value = node.text().unwrap();
+        let written = Written::of(source, node.place, value);
+        let place = written.place(source, value.find(word).unwrap());
+        (place.line, place.column)
+    }
+
+    #[test]
+    fn an_offset_in_a_value_is_found_in_the_file_however_it_is_written() {
+        for (source, place) in [
+            ("a: one word here\n", (1, 8)),
+            ("é: x\na:   one word here\n", (2, 10)),
+            ("a: \"one word here\"\n", (1, 9)),
+            ("a: \"on\\u0065 word here\"\n", (1, 14)),
+            ("a: \"say \\\"one\\\" word here\"\n", (1, 17)),
+            ("a: 'it''s one word here'\n", (1, 15)),
+            ("a: one\n   word here\n", (2, 4)),
+            ("a: >-\n  one\n  word here\n", (3, 3)),
+            ("a: |\n  one\n  word here\n", (3, 3)),
+            ("{ a: one word }\n", (1, 10)),
+        ] {
+            assert_eq!(place_of(source, "a", "word"), place, "{source}");
+        }
+    }
+
+    #[test]
+    fn only_a_plain_scalar_loses_what_follows_a_number_sign() {
+        for (source, lost) in [
+            ("a: b # c\n", true),
+            ("a: b#c\n", false),
+            ("a: 'b' # c\n", false),
+            ("a: \"b # c\"\n", false),
+            ("a: >-\n  b # c\n", false),
+            ("a: b\n# c\n", false),
+        ] {
+            let node = Node::parse("a.yaml", source).unwrap();
+            let node = node.get("a").unwrap();
+            let written = Written::of(source, node.place, node.text().unwrap());
+            assert_eq!(written.comment_behind(source).is_some(), lost, "{source}");
+        }
+    }
+
+    #[test]
+    fn words_of_older_yaml_are_texts() {
+        for (source, kind) in [
+            ("yes", Kind::Text("yes".to_owned())),
+            ("014", Kind::Text("014".to_owned())),
+            ("1_000", Kind::Text("1_000".to_owned())),
+            ("true", Kind::Bool(true)),
+            ("3", Kind::Int(3)),
+            ("~", Kind::Null),
+        ] {
+            assert_eq!(Node::parse("a.yaml", source).unwrap().kind, kind, "{source}");
+        }
+        assert!(Node::parse("a.yaml", "a: 1\na: 2\n").is_err());
+        assert!(Node::parse("a.yaml", "!!python/object x\n").is_err());
+    }
+}

@@ -73,7 +73,7 @@ pub fn cut(markdown: &str, chars: usize) -> String {
         markdown.char_indices().nth(chars.saturating_sub(2)).map_or(markdown.len(), |(at, _)| at);
     let mut safe = 0;
     let mut at = 0;
-    while at < limit {
+    while at <= limit {
         let rest = &markdown[at..];
         if rest.starts_with('`') {
             let run = rest.len() - rest.trim_start_matches('`').len();

@@ -451,10 +451,10 @@ impl<'a> Evaluator<'a> {
             }
             return;
         }
-        let commands = self.facts.overrides.known().into_iter().flatten();
+        let commands = self.facts.overrides.known().map_or(&[][..], Vec::as_slice);
         row.overridden = commands
-            .filter(|command| command.valid && command.check == rule.id)
-            .last()
+            .iter()
+            .rfind(|command| command.valid && command.check == rule.id)
             .map(|command| Override {
                 by: command.author.clone(),
                 url: command.origin.url.clone().unwrap_or_default(),

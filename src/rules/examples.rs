@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::RuleSet;
 use super::evaluate::{self, Evaluator};
-use super::read::World;
+use super::folder::World;
 use super::row::Row;
 use super::rule::{Example, Expect, Expected, Rule};
 use super::types::Type;

@@ -137,7 +137,8 @@ fn format_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> R
 
 fn scalar(value: &Value) -> Result<String, Error> {
     match value.kind() {
-        ValueKind::Bool | ValueKind::Number => Ok(value.to_string()),
+        ValueKind::Bool => Ok(value.is_true().to_string()),
+        ValueKind::Number => Ok(value.to_string()),
         // Safe strings come from `plural`, `prose` and `paste` only: there is no `safe` filter.
         ValueKind::String if value.is_safe() => Ok(value.to_string()),
         ValueKind::String => Ok(escape::code_span(value.as_str().unwrap_or_default())),

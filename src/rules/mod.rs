@@ -3,15 +3,19 @@
 //! A rule file is read into a tree with places (`profile::Node`), checked against the facts' own schema
 //! (`read`, `typing`, `examples`), and evaluated as it stands (`evaluate`). What a rule file may say is in
 //! `docs/rules.md`.
+#![deny(clippy::disallowed_methods)]
 
 pub mod escape;
 mod evaluate;
 mod examples;
+mod folder;
 mod language;
 mod read;
 mod reference;
 pub mod row;
 mod rule;
+mod scope;
+mod syntax;
 mod types;
 mod typing;
 
@@ -53,8 +57,8 @@ impl RuleSet {
     pub fn from_files(name: &str, files: &Files) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Vec::new();
         let profile = Profile::from_files(name, files).map_err(|found| problems.extend(found)).ok();
-        let tables = read::tables(files, &mut problems);
-        let mut rules = read::rules(files, &tables, profile.as_ref(), &mut problems);
+        let tables = folder::tables(files, &mut problems);
+        let mut rules = folder::rules(files, &tables, profile.as_ref(), &mut problems);
         rules.sort_by_key(|rule| rule.number);
         match profile {
             Some(profile) if problems.is_empty() => {

@@ -103,7 +103,7 @@ impl fmt::Display for Type {
             Self::Words(words) => write!(f, "one of {}", words.join(", ")),
             Self::Markup => f.write_str("ready text"),
             Self::List(_) => f.write_str("a list"),
-            Self::Record(record) => write!(f, "a {}", record.name),
+            Self::Record(record) => write!(f, "a record (`{}`)", record.name),
             Self::Open(_) => f.write_str("a mapping"),
             Self::Nullable(inner) => write!(f, "{inner}, or none"),
             Self::Absent(inner) => write!(f, "{inner}, or nothing"),

@@ -4,76 +4,15 @@
 //! otherwise show only on the day on which the rule matters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Stmt, UnaryOpKind};
-use minijinja::machinery::{Span, parse, parse_expr};
+use minijinja::machinery::{parse, parse_expr};
 use minijinja::value::ValueKind;
 
 use super::language::{FILTERS, TESTS};
+use super::scope::{Mistake, Scope};
+use super::syntax::{argument, constant_text, end, offset, path, present_where, start};
 use super::types::Type;
-use crate::profile::nearest;
-
-/// What an expression may speak of, and what is known about it where it stands.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
-    /// Types by name.
-    pub(super) names: BTreeMap<String, Type>,
-    /// Paths (`sweep.chosen`) that are known not to be `none` here.
-    pub(super) present: BTreeSet<String>,
-}
-
-impl Scope {
-    /// The same scope where a condition is known to be true, or false.
-    pub(super) fn knowing(&self, condition: &str, outcome: bool) -> Self {
-        let mut scope = self.clone();
-        if let Ok(expr) = parse_expr(condition) {
-            scope.present.extend(present_where(&expr, outcome));
-        }
-        scope
-    }
-
-    /// The same scope with one name more.
-    pub(super) fn with(&self, name: &str, of: Type) -> Self {
-        let mut scope = self.clone();
-        scope.names.insert(name.to_owned(), of);
-        scope.present.retain(|path| path.split('.').next() != Some(name));
-        scope
-    }
-}
-
-/// One mistake in an expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mistake {
-    /// Byte offset in the expression or text.
-    pub(super) offset: usize,
-    /// What is wrong.
-    pub(super) message: String,
-    /// The nearest valid name.
-    pub(super) suggestion: Option<String>,
-    /// What to do about it.
-    pub(super) help: Option<String>,
-}
-
-impl Mistake {
-    fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, message: message.into(), suggestion: None, help: None }
-    }
-
-    fn suggesting<'a>(mut self, wrong: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Self {
-        self.suggestion = nearest(wrong, valid.clone());
-        if self.suggestion.is_none() {
-            let names: Vec<_> = valid.map(|name| format!("`{name}`")).collect();
-            self.help = (!names.is_empty()).then(|| format!("there is {}", names.join(", ")));
-        }
-        self
-    }
-
-    fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-}
 
 /// Infers types and collects mistakes.
 #[derive(Debug)]
@@ -146,16 +85,19 @@ impl<'a> Checker<'a> {
         }
         match &of {
             Type::Nullable(_) | Type::Absent(_) | Type::Null => self.lacking(expr, &of),
-            Type::Record(record) => {
+            Type::Record(_) => {
                 self.mistakes.push(
-                    Mistake::new(offset, format!("a text cannot show a whole {}", record.name))
+                    Mistake::new(offset, format!("a text cannot show {of}"))
                         .with_help(format!("name a field: {}", fields(&of))),
                 );
             }
             Type::List(inner) if matches!(**inner, Type::Record(_) | Type::List(_)) => {
                 self.mistakes.push(
-                    Mistake::new(offset, format!("a text cannot show a list of {}", inner))
-                        .with_help("take a field of each, e.g. `| map('path')`, or use `each`"),
+                    Mistake::new(
+                        offset,
+                        format!("a text cannot show this list; each element is {inner}"),
+                    )
+                    .with_help("take a field of each, e.g. `| map('path')`, or use `each`"),
                 );
             }
             Type::Open(_) => {
@@ -451,7 +393,7 @@ impl<'a> Checker<'a> {
             CompareOpKind::In | CompareOpKind::NotIn => match b.present() {
                 Type::List(inner) => {
                     if !a.comparable(inner) {
-                        let message = format!("{a} is never in a list of {inner}");
+                        let message = format!("{a} is never in this list; each element is {inner}");
                         self.mistakes.push(Mistake::new(start(left), message));
                     }
                     if let Some(word) = constant_text(left) {
@@ -598,100 +540,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The paths that are not `none` where a condition has an outcome.
-fn present_where(expr: &Expr<'_>, outcome: bool) -> BTreeSet<String> {
-    let both = |left: &Expr<'_>, right: &Expr<'_>| {
-        let mut all = present_where(left, outcome);
-        all.extend(present_where(right, outcome));
-        all
-    };
-    let compared = |equal: bool, left: &Expr<'_>, right: &Expr<'_>| {
-        let other = match (is_none(left), is_none(right)) {
-            (false, true) => left,
-            (true, false) => right,
-            _ => return BTreeSet::new(),
-        };
-        if equal == outcome { BTreeSet::new() } else { path(other).into_iter().collect() }
-    };
-    match expr {
-        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => present_where(&op.expr, !outcome),
-        Expr::BinOp(op) => match op.op {
-            BinOpKind::ScAnd if outcome => both(&op.left, &op.right),
-            BinOpKind::ScOr if !outcome => both(&op.left, &op.right),
-            BinOpKind::Eq => compared(true, &op.left, &op.right),
-            BinOpKind::Ne => compared(false, &op.left, &op.right),
-            _ => BTreeSet::new(),
-        },
-        Expr::Compare(chain) => match chain.ops.as_slice() {
-            [op] if matches!(op.op, CompareOpKind::Eq) => compared(true, &chain.expr, &op.expr),
-            [op] if matches!(op.op, CompareOpKind::Ne) => compared(false, &chain.expr, &op.expr),
-            _ => BTreeSet::new(),
-        },
-        Expr::Test(test) if test.name == "none" && !outcome => {
-            path(&test.expr).into_iter().collect()
-        }
-        Expr::Test(test) if test.name == "defined" && outcome => {
-            path(&test.expr).into_iter().collect()
-        }
-        _ => BTreeSet::new(),
-    }
-}
-
-fn is_none(expr: &Expr<'_>) -> bool {
-    matches!(expr, Expr::Const(constant) if constant.value.is_none())
-}
-
-/// `a.b.c`, where an expression is one.
-fn path(expr: &Expr<'_>) -> Option<String> {
-    match expr {
-        Expr::Var(var) => Some(var.id.to_owned()),
-        Expr::GetAttr(get) => Some(format!("{}.{}", path(&get.expr)?, get.name)),
-        _ => None,
-    }
-}
-
-fn constant_text(expr: &Expr<'_>) -> Option<Arc<str>> {
-    match expr {
-        Expr::Const(constant) => constant.value.to_str(),
-        _ => None,
-    }
-}
-
-fn argument<'e, 's>(arg: &'e CallArg<'s>) -> &'e Expr<'s> {
-    match arg {
-        CallArg::Pos(expr)
-        | CallArg::Kwarg(_, expr)
-        | CallArg::PosSplat(expr)
-        | CallArg::KwargSplat(expr) => expr,
-    }
-}
-
-/// Where an expression begins. The engine's spans of compound expressions begin at their operator.
-fn start(expr: &Expr<'_>) -> usize {
-    let inner = match expr {
-        Expr::BinOp(op) => start(&op.left),
-        Expr::Compare(chain) => start(&chain.expr),
-        Expr::GetAttr(get) => start(&get.expr),
-        Expr::GetItem(get) => start(&get.expr),
-        Expr::IfExpr(choice) => start(&choice.true_expr),
-        Expr::Test(test) => start(&test.expr),
-        Expr::Call(call) => start(&call.expr),
-        Expr::UnaryOp(op) => start(&op.expr),
-        Expr::Filter(filter) => filter.expr.as_ref().map_or(usize::MAX, start),
-        _ => usize::MAX,
-    };
-    inner.min(offset(expr.span().start_offset))
-}
-
-fn end(expr: &Expr<'_>) -> usize {
-    let Span { end_offset, .. } = expr.span();
-    offset(end_offset)
-}
-
-fn offset(n: u32) -> usize {
-    usize::try_from(n).unwrap_or(usize::MAX)
-}
-
 fn fields(of: &Type) -> String {
     match of.present() {
         Type::Record(record) => {
@@ -700,3 +548,7 @@ fn fields(of: &Type) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+#[path = "typing_tests.rs"]
+mod tests;
