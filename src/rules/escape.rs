@@ -35,7 +35,7 @@ pub fn code_span(value: &str) -> String {
 }
 
 /// Whether a character has no face of its own and can reorder, join or hide others.
-pub fn invisible(c: char) -> bool {
+fn invisible(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
