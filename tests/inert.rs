@@ -9,6 +9,7 @@ use countersign::verdict::{
     CommentOptions, Inputs, Outcome, SignedBy, Subject, Summary, Tries, Verdict, changed,
     check_output, comment, conclude, json, text,
 };
+use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 const MARKER: &str = "<!-- countersign signoff=issue_comment/11 -->";
@@ -215,67 +216,78 @@ fn without_links(markdown: &str, hostile: &str) -> Shape {
     shape
 }
 
-#[test]
-fn a_value_adds_nothing_to_any_rendering() {
+/// Every Markdown rendering of a verdict that is full of one text.
+fn renderings(hostile: &str, tries: Tries) -> Vec<String> {
     let calls = [Escalation {
         check: "check-2".to_owned(),
         logins: vec!["carol".to_owned()],
         text: "please look.".to_owned(),
     }];
+    let options = CommentOptions {
+        report_url: Some("https://countersign.example/v/1"),
+        command: hostile,
+        escalations: &calls,
+    };
+    let verdict = verdict(hostile, tries);
+    let before = Summary {
+        verdict: Outcome::Approved,
+        assessed_commit: hostile.to_owned(),
+        checks: Vec::new(),
+    };
+    let standing = Standing {
+        key: "issue_comment/11".to_owned(),
+        author: hostile.to_owned(),
+        outcome: Some(Outcome::Rejected),
+        commit: HEAD.to_owned(),
+        url: Some(hostile.to_owned()),
+    };
+    let check = check_output(&verdict, &options, &standing_list(HEAD, &[standing]));
+    let mut texts = vec![comment(&verdict, &options), check.summary, check.text];
+    texts.extend(changed(&verdict, &before, Some(hostile)));
+    texts
+}
+
+/// What every rendering consists of, whatever the text is.
+fn expected(tries: Tries) -> Vec<Shape> {
+    renderings("value two", tries).iter().map(|text| without_links(text, "")).collect()
+}
+
+fn assert_inert(hostile: &str, tries: Tries, expected: &[Shape]) {
+    let name: String = hostile.chars().take(60).collect();
+    let texts = renderings(hostile, tries);
+    assert_eq!(texts.len(), expected.len());
+    for (text, expected) in texts.iter().zip(expected) {
+        assert_eq!(&without_links(text, hostile), expected, "{name:?}\n{text}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{name:?}");
+    }
+    assert_eq!(texts[0].matches(MARKER).count(), 1, "{name:?}");
+    assert!(texts[0].starts_with(MARKER));
+    let headers = texts[0].lines().filter(|line| line.starts_with("## ")).count();
+    assert_eq!(headers, 1, "{name:?}");
+}
+
+#[test]
+fn a_value_adds_nothing_to_any_rendering() {
     for tries in [Tries::Left, Tries::Last, Tries::Offline] {
-        let render = |hostile: &str| {
-            let options = CommentOptions {
-                report_url: Some("https://countersign.example/v/1"),
-                command: hostile,
-                escalations: &calls,
-            };
-            let verdict = verdict(hostile, tries);
-            let other = conclude(
-                Vec::new(),
-                Subject {
-                    signoff: verdict.signoff.clone(),
-                    inputs: Inputs { head: hostile.to_owned(), ..verdict.inputs.clone() },
-                    repository: String::new(),
-                    pull_request: 12,
-                    required: true,
-                    rules_digest: String::new(),
-                    evidence_digest: String::new(),
-                    partial: false,
-                },
-                Tries::Last,
-            );
-            let standing = Standing {
-                key: "issue_comment/11".to_owned(),
-                author: hostile.to_owned(),
-                outcome: Some(Outcome::Rejected),
-                commit: HEAD.to_owned(),
-                url: Some(hostile.to_owned()),
-            };
-            let preface = standing_list(HEAD, &[standing]);
-            let check = check_output(&verdict, &options, &preface);
-            let mut texts = vec![comment(&verdict, &options), check.summary, check.text];
-            texts.extend(changed(&verdict, &Summary::from(&other), Some(hostile)));
-            texts
-        };
-        let expected: Vec<Shape> =
-            render("value two").iter().map(|text| without_links(text, "")).collect();
+        let expected = expected(tries);
         assert_eq!(expected[0].headings, 1);
         assert_eq!(expected[0].rows, 8);
         assert_eq!(expected[0].html.len(), 4, "{:?}", expected[0].html);
         assert_eq!(expected[1].calls + expected[2].calls, 0, "a check run calls nobody");
         for hostile in hostile() {
-            let name: String = hostile.chars().take(60).collect();
-            let texts = render(&hostile);
-            assert_eq!(texts.len(), expected.len());
-            for (text, expected) in texts.iter().zip(&expected) {
-                assert_eq!(&without_links(text, &hostile), expected, "{name:?}\n{text}");
-                assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{name:?}");
-            }
-            assert_eq!(texts[0].matches(MARKER).count(), 1, "{name:?}");
-            assert!(texts[0].starts_with(MARKER));
-            let headers = texts[0].lines().filter(|line| line.starts_with("## ")).count();
-            assert_eq!(headers, 1, "{name:?}");
+            assert_inert(&hostile, tries, &expected);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The same for what nobody thought of, from the characters that Markdown acts on. A text that
+    /// is a login would rightly be called as the signer of a rejection, so each holds a blank.
+    #[test]
+    fn no_text_adds_anything(hostile in "[-`*_~<>\\[\\]()!@&#;|\\\\ \n\r+.:/a1$\"'=\u{200b}]{0,40} ?[-`*_~<>!@&#;|\\\\ a]{0,20} ") {
+        assert_inert(&hostile, Tries::Last, &expected(Tries::Last));
     }
 }
 

@@ -25,8 +25,8 @@ enum Fault {
     NotDone,
     /// The answer is a 404.
     Gone,
-    /// The answer is a 403.
-    Forbidden,
+    /// The answer is a 401.
+    Refused,
 }
 
 #[derive(Debug, Default)]
@@ -104,7 +104,8 @@ impl GitHub {
             }
             ("GET", ["repos", "o", "n", "commits", HEAD, "check-runs"], _) => {
                 let of_app = |run: &Value| {
-                    param("app_id").is_empty() || run["app"]["id"].to_string() == param("app_id")
+                    let app: Option<i64> = param("app_id").parse().ok();
+                    app.is_none_or(|app| run["app"]["id"] == app)
                 };
                 let named = |run: &Value| run["name"] == param("check_name");
                 let runs: Vec<Value> =
@@ -167,7 +168,9 @@ impl GitHub {
         let lost = || Err(ApiError::Unavailable("502 Bad Gateway".to_owned()));
         let (status, answer) = match fault {
             Some(Fault::NotDone) => return lost(),
-            Some(Fault::Forbidden) => return Err(ApiError::Forbidden("not allowed".to_owned())),
+            Some(Fault::Refused) => {
+                return Err(ApiError::Unauthorized("bad credentials".to_owned()));
+            }
             Some(Fault::Gone) => (404, json!({ "message": "Not Found" })),
             Some(Fault::AnswerLost) => {
                 self.answer(&method, route, body);
@@ -326,9 +329,9 @@ async fn a_write_that_did_not_happen_is_an_error_to_retry_and_sent_once() {
     assert!(comment.retryable() && run.retryable());
     assert_eq!(comment.to_string(), "posting the comment: GitHub did not answer: 502 Bad Gateway");
     assert_eq!(github.writes().len(), 2);
-    github.fail_next(Method::POST, "/comments", Fault::Forbidden);
-    let locked = publisher.comment(&subject(), &text(11, "x")).await.unwrap_err();
-    assert!(!locked.retryable());
+    github.fail_next(Method::POST, "/comments", Fault::Refused);
+    let refused = publisher.comment(&subject(), &text(11, "x")).await.unwrap_err();
+    assert!(!refused.retryable());
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! What the sign-offs of a pull request amount to at one commit: the check run is the pull
 //! request's, not a sign-off's.
 
-use crate::rules::escape::code_span;
-use crate::verdict::{Outcome, Verdict, link};
+use crate::verdict::{Outcome, Verdict, link, unheard};
 
 /// Sign-offs named in the list; more are counted.
 const SHOWN: usize = 20;
@@ -66,7 +65,7 @@ impl Standing {
     fn line(&self, commit: &str) -> String {
         format!(
             "- {} ({}): {}",
-            code_span(&format!("@{}", self.author)),
+            unheard(&self.author),
             link(&self.key.replace(['_', '/'], " "), self.url.as_deref()),
             self.at(commit).map_or("being assessed", Outcome::words)
         )

@@ -137,7 +137,7 @@ fn rows(verdict: &Verdict, previous: &Summary) -> Vec<String> {
 mod tests {
     use super::{Summary, changed};
     use crate::rules::RowStatus;
-    use crate::verdict::row::samples::{row, subject};
+    use crate::verdict::samples::{row, subject};
     use crate::verdict::{Tries, conclude, json};
 
     #[test]
@@ -146,10 +146,11 @@ mod tests {
         let rejected = conclude(rows(RowStatus::Fail), subject(), Tries::Last);
         let approved = conclude(rows(RowStatus::Pass), subject(), Tries::Last);
         let url = Some("https://github.example/c/20");
-        let stored: Summary = serde_json::from_str(&json(&rejected)).unwrap();
+        let stored: Summary =
+            serde_json::from_str(&json(&rejected)).expect("the JSON of a verdict");
         assert_eq!(stored, Summary::from(&rejected));
         assert_eq!(
-            changed(&approved, &stored, url).unwrap(),
+            changed(&approved, &stored, url).expect("a change"),
             format!(
                 "<!-- countersign change=issue_comment/11 verdict={} -->\n\
                  The verdict on [this sign-off](https://github.example/example/bench/pull/12#issuecomment-11) \
@@ -159,7 +160,7 @@ mod tests {
                 approved.id
             )
         );
-        let back = changed(&rejected, &Summary::from(&approved), url).unwrap();
+        let back = changed(&rejected, &Summary::from(&approved), url).expect("a change");
         assert!(back.contains("-->\n@bob The verdict"), "a rejection calls its signer: {back}");
         assert_eq!(changed(&approved, &Summary::from(&approved), url), None);
     }

@@ -155,7 +155,7 @@ mod tests {
     use crate::facts::{Origin, OriginKind};
     use crate::limits::CHECK_TEXT_CHARS;
     use crate::rules::{Finding, Level, Row, RowStatus};
-    use crate::verdict::row::samples::{HEAD, finding, row, subject};
+    use crate::verdict::samples::{HEAD, finding, row, subject};
     use crate::verdict::{CommentOptions, Tries, conclude};
 
     const OPTIONS: CommentOptions<'_> =

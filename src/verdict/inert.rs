@@ -84,8 +84,26 @@ pub(super) fn mention(login: &str) -> String {
 }
 
 /// The same name without the call.
-pub(super) fn unheard(login: &str) -> String {
+pub(crate) fn unheard(login: &str) -> String {
     code_span(&format!("@{login}"))
+}
+
+/// Whether a character steers what shows it instead of being seen: controls (also U+0080 to U+009F,
+/// which some terminals obey), direction, zero width, line and paragraph separators, tags.
+pub(super) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// A sentence of the profile, which is plain text, as Markdown.

@@ -13,13 +13,15 @@ mod conclude;
 mod fit;
 mod inert;
 mod row;
+#[cfg(test)]
+mod samples;
 mod terminal;
 
 pub use change::{RowSummary, Summary, change_marker, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
 pub use comment::{CommentOptions, comment, marker};
 pub use conclude::{Subject, Tries, conclude};
-pub(crate) use inert::link;
+pub(crate) use inert::{link, unheard};
 pub use terminal::text;
 
 use serde::{Deserialize, Serialize};
@@ -154,7 +156,7 @@ pub fn json(verdict: &Verdict) -> String {
     let pretty = serde_json::to_string_pretty(verdict).expect("a verdict is plain data");
     let mut out = String::with_capacity(pretty.len() + 1);
     for c in pretty.chars() {
-        if c != '\n' && crate::rules::escape::invisible(c) {
+        if c != '\n' && inert::steers(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 out.push_str(&format!("\\u{unit:04x}"));

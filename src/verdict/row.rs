@@ -129,11 +129,29 @@ pub(super) fn points(row: &Row) -> Vec<String> {
             fix
         } else {
             let said = point(row, finding);
-            Some(fix.map_or_else(|| said.clone(), |fix| format!("{said}\n{fix}")))
+            Some(match fix {
+                Some(fix) => format!("{said}\n{fix}"),
+                None => said,
+            })
         };
-        points.extend(text.map(|text| format!("- {}", text.replace('\n', "\n  "))));
+        points.extend(text.map(|text| item(&text)));
     }
     points
+}
+
+/// A list item whose further lines stay inside it, so that a fence that is left open ends with it.
+fn item(text: &str) -> String {
+    let mut out = String::from("- ");
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+            if !line.is_empty() {
+                out.push_str("  ");
+            }
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 fn point(row: &Row, finding: &Finding) -> String {
@@ -243,69 +261,11 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod samples {
-    //! Small rows and verdicts for the tests of this room.
-
-    use crate::facts::SignOffKind;
-    use crate::rules::{Finding, Level, Row, RowStatus, Severity};
-    use crate::verdict::{Inputs, SignedBy, Subject};
-
-    /// The assessed commit of [`subject`].
-    pub(crate) const HEAD: &str = "1111111111111111111111111111111111111111";
-
-    pub(crate) fn subject() -> Subject {
-        Subject {
-            repository: "example/bench".into(),
-            pull_request: 12,
-            required: true,
-            signoff: Some(SignedBy {
-                author: "bob".into(),
-                kind: SignOffKind::IssueComment,
-                url: Some("https://github.example/example/bench/pull/12#issuecomment-11".into()),
-                id: 11,
-            }),
-            inputs: Inputs {
-                head: HEAD.into(),
-                base: "2222222222222222222222222222222222222222".into(),
-                newer_head: None,
-                signoff_body: Some(format!("sha256:{}", "3".repeat(64))),
-                runs: vec!["3826/3".into()],
-                upstream: Vec::new(),
-                date: "2026-10-13".into(),
-            },
-            rules_digest: format!("sha256:{}", "4".repeat(64)),
-            evidence_digest: format!("sha256:{}", "5".repeat(64)),
-            partial: false,
-        }
-    }
-
-    pub(crate) fn row(number: i64, status: RowStatus) -> Row {
-        Row {
-            id: format!("check-{number}"),
-            number: Some(number),
-            title: format!("Title {number}"),
-            severity: Severity::Blocking,
-            status,
-            verified: !matches!(status, RowStatus::Attested | RowStatus::Undecided),
-            evidence_digest: format!("sha256:{}", "6".repeat(64)),
-            summary: format!("summary {number}"),
-            overridden: None,
-            findings: Vec::new(),
-            retry_at: None,
-        }
-    }
-
-    pub(crate) fn finding(level: Level, message: &str) -> Finding {
-        Finding { level, message: message.into(), fix: None, subject: None, evidence: Vec::new() }
-    }
-}
-
-#[cfg(test)]
 mod tests {
-    use super::samples::{finding, row};
     use super::{line, points};
     use crate::facts::{Origin, OriginKind};
     use crate::rules::{Finding, Level, Override, Row, RowStatus};
+    use crate::verdict::samples::{finding, row};
 
     #[test]
     fn a_failure_says_the_root_issue_once_with_its_evidence_and_its_fix() {

@@ -3,13 +3,12 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::comment::{author, checks, sentence};
-use super::inert::web;
+use super::inert::{steers, web};
 use super::row::{Place, face, lead, name, one_line, shown, statement};
 use super::{Outcome, Verdict};
 use crate::facts::Origin;
 use crate::limits::VALUE_CHARS;
-use crate::rules::escape::invisible;
-use crate::rules::{Level, Row, RowStatus};
+use crate::rules::{Level, Row};
 
 /// How the outcome and the words of rows are painted.
 struct Paint {
@@ -101,8 +100,8 @@ fn lines(row: &Row, verdict: &Verdict, paint: &Paint) -> Vec<String> {
             lines.push(format!("     fix: {}", fix.next().unwrap_or_default()));
             lines.extend(fix.map(|line| format!("          {line}")));
         }
-        // What passed needs no more than its line; the JSON has the rest.
-        if row.status != RowStatus::Pass {
+        // What holds needs no more than its line; the JSON has the rest.
+        if Place::of(row) != Place::Quiet {
             lines.extend(finding.evidence.iter().map(|origin| paint.faint(&see(origin))));
         }
     }
@@ -213,7 +212,7 @@ fn visible(text: &str) -> String {
         match c {
             '\n' => out.push(c),
             '\t' => out.push(' '),
-            c if invisible(c) => out.push_str(&c.escape_unicode().to_string()),
+            c if steers(c) => out.push_str(&c.escape_unicode().to_string()),
             c => out.push(c),
         }
     }
@@ -225,7 +224,7 @@ mod tests {
     use super::{plain, text};
     use crate::facts::{Origin, OriginKind};
     use crate::rules::{Finding, Level, Row, RowStatus};
-    use crate::verdict::row::samples::{finding, row, subject};
+    use crate::verdict::samples::{finding, row, subject};
     use crate::verdict::{Tries, conclude};
 
     #[test]
