@@ -9,13 +9,11 @@ use crate::limits::VALUE_CHARS;
 /// no marker of ours can be quoted; past [`VALUE_CHARS`] the value is cut with `…`.
 pub fn code_span(value: &str) -> String {
     let mut shown = String::new();
-    let mut kept = 0;
-    for c in value.chars() {
+    for (kept, c) in value.chars().enumerate() {
         if kept == VALUE_CHARS {
             shown.push('…');
             break;
         }
-        kept += 1;
         match c {
             '\n' | '\r' | '\t' => shown.push(' '),
             c if invisible(c) => shown.push_str(&c.escape_unicode().to_string()),
