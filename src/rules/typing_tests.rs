@@ -1,4 +1,6 @@
 use super::*;
+use std::sync::Arc;
+
 use crate::facts::Facts;
 use crate::rules::types::Schema;
 

@@ -95,10 +95,10 @@ fn lines(row: &Row, verdict: &Verdict, paint: &Paint) -> Vec<String> {
             lines.push(format!("   - {note}{message}{about}"));
         }
         if let Some(fix) = &finding.fix {
-            let mut fix =
-                plain(fix.trim()).lines().map(str::to_owned).collect::<Vec<_>>().into_iter();
-            lines.push(format!("     fix: {}", fix.next().unwrap_or_default()));
-            lines.extend(fix.map(|line| format!("          {line}")));
+            for (index, line) in plain(fix.trim()).lines().enumerate() {
+                let before = if index == 0 { "fix: " } else { "     " };
+                lines.push(format!("     {before}{line}"));
+            }
         }
         // What holds needs no more than its line; the JSON has the rest.
         if Place::of(row) != Place::Quiet {
