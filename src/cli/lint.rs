@@ -93,7 +93,13 @@ fn drawn(name: &str, body: &str, problems: &[Problem], with_template: bool) -> S
     // Writing into a string does not fail.
     let _ = match (fails, notes) {
         (0, 0) => writeln!(out, "{}: nothing to report", plain(name)),
-        _ => writeln!(out, "{}: {}, {}", plain(name), counted(fails, "problem"), counted(notes, "note")),
+        _ => writeln!(
+            out,
+            "{}: {}, {}",
+            plain(name),
+            counted(fails, "problem"),
+            counted(notes, "note")
+        ),
     };
     if !with_template {
         out.push_str("Compared with the known items only; --template FILE compares with a checklist document.\n");
@@ -109,11 +115,11 @@ fn draw(out: &mut String, name: &str, body: &str, problem: &Problem) {
     let mut group = Group::with_title(level.primary_title(plain(&problem.message)));
     let place = problem.place(body);
     group = match (&place, usize::try_from(problem.line)) {
-        (Some((line, span)), Ok(number)) => group.element(
-            Snippet::source(*line).path(name.to_owned()).line_start(number).annotation(
+        (Some((line, span)), Ok(number)) => {
+            group.element(Snippet::source(*line).path(plain(name)).line_start(number).annotation(
                 AnnotationKind::Primary.span(span.clone()).label(problem.label.as_str()),
-            ),
-        ),
+            ))
+        }
         _ => group,
     };
     if let Some(fix) = &problem.fix {
@@ -129,9 +135,11 @@ fn draw(out: &mut String, name: &str, body: &str, problem: &Problem) {
     out.push('\n');
 }
 
-/// A text without what a terminal would obey.
+/// A text without what a terminal would obey: control characters, changes of direction.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let shown = text.chars().filter(|c| !turns(*c));
+    shown.map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -163,7 +171,8 @@ fn rule_file<T: DeserializeOwned>(rules: Option<&Path>, name: &str) -> Result<T,
         None => {
             let path = format!("inferencex/{name}");
             let file = BUILT_IN.get_file(&path).and_then(|file| file.contents_utf8());
-            let text = file.ok_or_else(|| format!("{path} is not built in; name a folder with --rules"))?;
+            let text =
+                file.ok_or_else(|| format!("{path} is not built in; name a folder with --rules"))?;
             (text.to_owned(), path)
         }
     };

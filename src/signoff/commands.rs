@@ -58,7 +58,8 @@ const OVERRIDE: &str = "/countersign override";
 pub fn reuse_lines(body: &str, settings: &ReuseSettings) -> Vec<ReuseLine> {
     let lines = Lines::of(body);
     let found = lines.iter().filter_map(|line| {
-        let (name, run_id) = settings.commands.iter().find_map(|command| reuse(command, line.text))?;
+        let (name, run_id) =
+            settings.commands.iter().find_map(|command| reuse(command, line.text))?;
         let text = shortened(line.text, limits::QUOTE_CHARS);
         Some(ReuseLine { name, run_id, text, line: line.number, in_code: line.in_code })
     });

@@ -51,7 +51,9 @@ impl Reader {
                     id: template.id.clone(),
                     text: line,
                     paste: template.paste.clone(),
-                    in_posted_template: posted.as_ref().map(|ids| ids.contains(template.id.as_str())),
+                    in_posted_template: posted
+                        .as_ref()
+                        .map(|ids| ids.contains(template.id.as_str())),
                     origin: template.origin.clone(),
                 });
                 continue;
@@ -105,7 +107,10 @@ impl Reader {
 }
 
 /// The signed item of each template item that has one, by the template's id.
-fn pair<'s>(signed: &'s [SignedItem], current: &[TemplateItem]) -> BTreeMap<String, &'s SignedItem> {
+fn pair<'s>(
+    signed: &'s [SignedItem],
+    current: &[TemplateItem],
+) -> BTreeMap<String, &'s SignedItem> {
     let mut pairs: BTreeMap<String, &SignedItem> = BTreeMap::new();
     let by_words: BTreeMap<String, &TemplateItem> = current
         .iter()

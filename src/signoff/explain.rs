@@ -47,7 +47,8 @@ impl Reader {
                 && box_of(row, &text).is_none()
         };
         let rows: Vec<&Row> = rows.rows.iter().filter(spoken).collect();
-        let same = |a: &&Row, b: &&Row| a.home == b.home && a.kind == Kind::Text && b.kind == Kind::Text;
+        let same =
+            |a: &&Row, b: &&Row| a.home == b.home && a.kind == Kind::Text && b.kind == Kind::Text;
         for block in rows.chunk_by(same) {
             let first = block[0];
             let line = details.line + text.line(first.start) - 1;
@@ -102,8 +103,9 @@ pub(super) fn own_reason<'t>(text: &'t str, template: &str) -> Option<&'t str> {
 
 /// The sentences of a line.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    static END: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"[.!?;]\s+|[。！？；]\s*").expect("the pattern is a constant"));
+    static END: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[.!?;]\s+|[。！？；]\s*").expect("the pattern is a constant")
+    });
     END.split(text).filter(|part| part.chars().any(char::is_alphanumeric))
 }
 
@@ -114,10 +116,14 @@ fn item_numbers(key: &str) -> Vec<i64> {
             .expect("the pattern is a constant")
     });
     let digits = |text: &str| {
-        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+        let numbers =
+            text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
         numbers.collect::<Vec<i64>>()
     };
-    ITEMS.captures_iter(key).flat_map(|found| digits(found.get(0).map_or("", |all| all.as_str()))).collect()
+    ITEMS
+        .captures_iter(key)
+        .flat_map(|found| digits(found.get(0).map_or("", |all| all.as_str())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -142,7 +148,10 @@ mod tests {
             Some("N/A: docs only")
         );
         assert_eq!(own_reason("Chat template — N/A – no drafts", ""), Some("N/A – no drafts"));
-        assert_eq!(own_reason("Chat template (not applicable since it has no drafts)", ""), Some("not applicable since it has no drafts)"));
+        assert_eq!(
+            own_reason("Chat template (not applicable since it has no drafts)", ""),
+            Some("not applicable since it has no drafts)")
+        );
         assert_eq!(own_reason("Chat template N/A", ""), None);
         assert_eq!(own_reason("Chat template N/A:", ""), None);
     }

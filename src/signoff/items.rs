@@ -30,18 +30,17 @@ impl KnownItems {
             if !ids.insert(item.id.as_str()) {
                 return Err(SettingsError::new(at("id"), format!("`{}` stands twice", item.id)));
             }
-            let alternatives: Vec<Vec<String>> =
-                item.tokens.iter().map(|all| all.iter().map(|token| key(token)).collect()).collect();
+            let alternatives: Vec<Vec<String>> = item
+                .tokens
+                .iter()
+                .map(|all| all.iter().map(|token| key(token)).collect())
+                .collect();
             let is_empty = |all: &Vec<String>| all.is_empty() || all.iter().any(String::is_empty);
             if alternatives.is_empty() || alternatives.iter().any(is_empty) {
                 let problem = "an alternative without words would match every text".to_owned();
                 return Err(SettingsError::new(at("tokens"), problem));
             }
-            known.push(KnownItem {
-                id: item.id.clone(),
-                label: item.label.clone(),
-                alternatives,
-            });
+            known.push(KnownItem { id: item.id.clone(), label: item.label.clone(), alternatives });
         }
         Ok(Self(known))
     }
@@ -100,9 +99,11 @@ mod tests {
 
     #[test]
     fn all_words_of_one_alternative_and_the_first_item_that_has_them() {
-        let known =
-            KnownItems::new(&table(&[("a", &[&["draft", "as it ships"], &["X_Y"]]), ("b", &[&["draft"]])]))
-                .unwrap();
+        let known = KnownItems::new(&table(&[
+            ("a", &[&["draft", "as it ships"], &["X_Y"]]),
+            ("b", &[&["draft"]]),
+        ]))
+        .expect("the table is sound");
         assert_eq!(known.identify(&key("Every **Draft**  is served\nas _it_ ships")), Some("a"));
         assert_eq!(known.identify(&key("the draft")), Some("b"));
         assert_eq!(known.identify(&key("`X_Y` is off")), Some("a"));
@@ -118,13 +119,19 @@ mod tests {
             (table(&[("A b", &[&["x"]])]), "items[0].id"),
             (table(&[("a", &[&["x"]]), ("a", &[&["y"]])]), "items[1].id"),
         ] {
-            assert_eq!(KnownItems::new(&bad).err().map(|error| error.field), Some(field.to_owned()));
+            assert_eq!(
+                KnownItems::new(&bad).err().map(|error| error.field),
+                Some(field.to_owned())
+            );
         }
     }
 
     #[test]
     fn a_slug_is_the_first_words() {
-        assert_eq!(slug("Verified that (all) KV-cache dtypes are listed below."), "verified-that-all-kv-cache-dtypes");
+        assert_eq!(
+            slug("Verified that (all) KV-cache dtypes are listed below."),
+            "verified-that-all-kv-cache-dtypes"
+        );
         assert_eq!(slug("…"), "");
     }
 }

@@ -58,7 +58,10 @@ impl Reader {
     pub fn new(grammar: &Grammar, items: &ItemTable) -> Result<Self, SettingsError> {
         for (field, word) in [("phrase", &grammar.phrase), ("signature", &grammar.signature)] {
             if word.trim().is_empty() {
-                return Err(SettingsError::new(format!("signoff.{field}"), "it is empty".to_owned()));
+                return Err(SettingsError::new(
+                    format!("signoff.{field}"),
+                    "it is empty".to_owned(),
+                ));
             }
         }
         if grammar.minimum_items == 0 {

@@ -168,7 +168,8 @@ impl Reader {
             return Err(self.refuse(text, rows));
         }
         let items = form.items.iter().map(|item| self.signed_item(item, text, place)).collect();
-        let signature = form.signature.and_then(|at| signature_value(&self.grammar, &rows.rows[at]));
+        let signature =
+            form.signature.and_then(|at| signature_value(&self.grammar, &rows.rows[at]));
         Ok(ParsedSignOff {
             items,
             details: self.details(&form, rows, text),

@@ -71,7 +71,11 @@ impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { bytes } => {
-                write!(out, "{bytes} bytes are more than a comment can hold ({})", limits::BODY_BYTES)
+                write!(
+                    out,
+                    "{bytes} bytes are more than a comment can hold ({})",
+                    limits::BODY_BYTES
+                )
             }
             Self::NoPhrase { phrase } => write!(out, "the opening phrase \"{phrase}\" is missing"),
             Self::Late => out.write_str("the opening phrase does not open the comment"),
@@ -88,14 +92,20 @@ impl fmt::Display for Reason {
             }
             Self::OtherVerifier => out.write_str("the comment is another verifier's"),
             Self::NoBoxes => out.write_str("no box is drawn: the items have no `[ ]` or `[x]`"),
-            Self::BoxesInCode => {
-                out.write_str("no box is drawn: the items stand in a code block or are indented like one")
-            }
+            Self::BoxesInCode => out.write_str(
+                "no box is drawn: the items stand in a code block or are indented like one",
+            ),
             Self::TooFewItems { found: 0, needed } => {
-                write!(out, "no checklist item follows the opening phrase, where {needed} or more should")
+                write!(
+                    out,
+                    "no checklist item follows the opening phrase, where {needed} or more should"
+                )
             }
             Self::TooFewItems { found, needed } => {
-                write!(out, "only {found} of at least {needed} checklist items follow the opening phrase")
+                write!(
+                    out,
+                    "only {found} of at least {needed} checklist items follow the opening phrase"
+                )
             }
         }
     }
@@ -141,7 +151,8 @@ impl Reader {
     pub(super) fn refuse(&self, text: &CleanText<'_>, rows: &Rows) -> NotASignOff {
         let refusal = self.attempt(text, rows).or_else(|| self.mention(text, rows));
         let refusal = refusal.unwrap_or_else(|| {
-            let near = count(rows, |row| self.is_known_item(row, text)) >= self.grammar.minimum_items;
+            let near =
+                count(rows, |row| self.is_known_item(row, text)) >= self.grammar.minimum_items;
             NotASignOff::new(Reason::NoPhrase { phrase: self.grammar.phrase.clone() }, None, near)
         });
         let foreign = !refusal.near
@@ -198,7 +209,9 @@ impl Reader {
         let enough = |found: usize| found >= self.grammar.minimum_items;
         let (reason, near) = match row.kind {
             Kind::Code => (Reason::CodeBlock, self.is_filled_form(&row.plain)),
-            Kind::Html if row.plain.trim_start().starts_with("<!--") => (Reason::HtmlComment, false),
+            Kind::Html if row.plain.trim_start().starts_with("<!--") => {
+                (Reason::HtmlComment, false)
+            }
             Kind::Html => (Reason::HtmlBlock, enough(boxes_in(&row.plain))),
             _ if row.quoted => (Reason::Quoted, false),
             _ if in_code() => (Reason::CodeSpan, false),
@@ -235,6 +248,9 @@ fn count(rows: &Rows, holds: impl Fn(&Row) -> bool) -> usize {
 /// Lines of an opaque block that begin like an item with a box.
 fn boxes_in(block: &str) -> usize {
     let text = CleanText::new(block);
-    let lines = text.as_str().lines().map(|line| line.trim_start().trim_start_matches(['-', '*', '+', ' ']));
+    let lines = text
+        .as_str()
+        .lines()
+        .map(|line| line.trim_start().trim_start_matches(['-', '*', '+', ' ']));
     lines.filter(|line| ["[ ]", "[x]", "[X]"].iter().any(|typed| line.starts_with(typed))).count()
 }

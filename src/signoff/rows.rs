@@ -200,7 +200,7 @@ impl Walk {
                     let row = self.row(&range);
                     row.marked.push_str(" (");
                     row.marked.push_str(&target);
-                    row.marked.push_str(") ");
+                    row.marked.push(')');
                     row.end = row.end.max(range.end);
                 }
             }
@@ -328,9 +328,8 @@ static BARE_URL: LazyLock<Regex> = LazyLock::new(|| {
 const TRAILING: &[char] = &['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~', '(', '['];
 
 /// A comment inside a block of HTML.
-pub(super) static HTML_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?s)<!--.*?(?:-->|\z)").expect("the pattern is a constant")
-});
+pub(super) static HTML_COMMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)").expect("the pattern is a constant"));
 
 #[cfg(test)]
 mod tests {
@@ -342,17 +341,16 @@ mod tests {
 
     #[test]
     fn links_of_every_spelling_are_found_once() {
-        assert_eq!(links("see [run](https://a.b/1) and <https://a.b/2>, https://a.b/3."), [
-            "https://a.b/1",
-            "https://a.b/2",
-            "https://a.b/3"
-        ]);
+        assert_eq!(
+            links("see [run](https://a.b/1) and <https://a.b/2>, https://a.b/3."),
+            ["https://a.b/1", "https://a.b/2", "https://a.b/3"]
+        );
         assert_eq!(links("[https://a.b/x](https://a.b/y)"), ["https://a.b/y"]);
         assert_eq!(links("[r][1]\n\n[1]: https://a.b/r"), ["https://a.b/r"]);
-        assert_eq!(links("[![badge](https://a.b/img)](https://a.b/run) https://a.b/z"), [
-            "https://a.b/run",
-            "https://a.b/z"
-        ]);
+        assert_eq!(
+            links("[![badge](https://a.b/img)](https://a.b/run) https://a.b/z"),
+            ["https://a.b/run", "https://a.b/z"]
+        );
     }
 
     #[test]
@@ -395,14 +393,17 @@ mod tests {
             .iter()
             .map(|row| (row.kind, row.plain.as_str(), row.opens_item, row.quoted))
             .collect();
-        assert_eq!(seen, [
-            (Kind::Heading, "h", false, false),
-            (Kind::Text, "one", true, false),
-            (Kind::Text, "two", false, false),
-            (Kind::Text, "sub", true, false),
-            (Kind::Text, "q", false, true),
-            (Kind::Code, "code\n", false, false),
-        ]);
+        assert_eq!(
+            seen,
+            [
+                (Kind::Heading, "h", false, false),
+                (Kind::Text, "one", true, false),
+                (Kind::Text, "two", false, false),
+                (Kind::Text, "sub", true, false),
+                (Kind::Text, "q", false, true),
+                (Kind::Code, "code\n", false, false),
+            ]
+        );
         assert_eq!(rows.rows[1].home, rows.rows[2].home);
         assert_eq!(rows.parents[rows.rows[3].home], Some(rows.rows[2].home));
     }

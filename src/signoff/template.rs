@@ -18,7 +18,10 @@ pub(super) const UNKNOWN: &str = "item:";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// Longer than a checklist document may be.
-    #[error("{bytes} bytes are more than a checklist document may have ({})", limits::DOCUMENT_BYTES)]
+    #[error(
+        "{bytes} bytes are more than a checklist document may have ({})",
+        limits::DOCUMENT_BYTES
+    )]
     TooLong {
         /// Its bytes.
         bytes: usize,
@@ -126,7 +129,8 @@ fn unknown_id(text: &str, taken: &BTreeSet<String>) -> String {
 fn section_under(rows: &Rows, heading: &str) -> Option<Range<usize>> {
     let wanted = heading.trim_start_matches('#').trim();
     let at = rows.rows.iter().position(|row| {
-        row.kind == Kind::Heading && row.plain.trim().trim_end_matches(':').eq_ignore_ascii_case(wanted)
+        row.kind == Kind::Heading
+            && row.plain.trim().trim_end_matches(':').eq_ignore_ascii_case(wanted)
     })?;
     let level = rows.rows[at].level;
     let ends = |row: &super::rows::Row| row.kind == Kind::Heading && row.level <= level;

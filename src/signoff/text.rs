@@ -166,8 +166,11 @@ fn is_invisible(character: char) -> bool {
 
 /// Blanks that Markdown does not take for one.
 fn is_blank(character: char) -> bool {
-    matches!(character,
-        '\u{00a0}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+    matches!(
+        character,
+        '\u{00a0}' | '\u{2000}'
+            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
 }
 
 /// A count as the facts hold it; no text that is read is longer than `i64::MAX` bytes.
@@ -202,7 +205,7 @@ mod tests {
     fn a_place_is_that_of_the_body() {
         let body = "\u{feff}é\r\n\u{200b}- [x] ok";
         let text = CleanText::new(body);
-        let at = text.as_str().find('[').unwrap();
+        let at = text.as_str().find('[').expect("it has a box");
         // The zero-width character before the bullet is a character that was typed.
         assert_eq!(text.position(at), Position { line: 2, column: 4 });
         assert_eq!(text.typed(at..at + 3), "[x]");
