@@ -108,8 +108,6 @@ fn what_comes_out_of_a_hostile_body_is_bounded() {
         }
         let bare = &body["I sign".len().min(body.len())..];
         assert!(reader.parse(bare, &place).is_err());
-        assert!(reader.lint(&body, None).len() <= limits::ITEMS + 10);
-        let _ = reader.parse_template(&body, "Template", &place);
     }
 }
 
