@@ -166,6 +166,10 @@ fn signatures_of_every_form() {
         let body = filled().replace("Signed: `octo-owner`", line);
         assert_eq!(parse(&body).signed.as_deref(), login, "{line}");
     }
+    // A bullet of the details that begins with the word is a bullet.
+    let signoff = parse(&with_details("- Signed: images are checked by cosign\n- one more"));
+    assert_eq!(signoff.details.text, "- Signed: images are checked by cosign\n- one more");
+    assert_eq!(signoff.signed.as_deref(), Some("octo-owner"));
     // Glued to the last bullet of the details.
     let body = filled().replace("run.\n\nSigned:", "run.\nSigned:");
     let signoff = parse(&body);
