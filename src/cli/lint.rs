@@ -115,11 +115,11 @@ fn draw(out: &mut String, name: &str, body: &str, problem: &Problem) {
     let mut group = Group::with_title(level.primary_title(plain(&problem.message)));
     let place = problem.place(body);
     group = match (&place, usize::try_from(problem.line)) {
-        (Some((line, span)), Ok(number)) => group.element(
-            Snippet::source(*line).path(name.to_owned()).line_start(number).annotation(
+        (Some((line, span)), Ok(number)) => {
+            group.element(Snippet::source(*line).path(plain(name)).line_start(number).annotation(
                 AnnotationKind::Primary.span(span.clone()).label(problem.label.as_str()),
-            ),
-        ),
+            ))
+        }
         _ => group,
     };
     if let Some(fix) = &problem.fix {
@@ -135,9 +135,11 @@ fn draw(out: &mut String, name: &str, body: &str, problem: &Problem) {
     out.push('\n');
 }
 
-/// A text without what a terminal would obey.
+/// A text without what a terminal would obey: control characters, changes of direction.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let shown = text.chars().filter(|c| !turns(*c));
+    shown.map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn counted(count: usize, noun: &str) -> String {
