@@ -1,6 +1,6 @@
 //! What the stand-in knows: a case with its commits made, and everything that was written since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
@@ -351,7 +351,8 @@ impl World {
     }
 
     fn add_runs_and_checks(&mut self, spec: &Spec) -> anyhow::Result<()> {
-        let several = spec.runs.len() > 1;
+        let mut jobs = BTreeSet::new();
+        let mut runs = BTreeSet::new();
         for run in &spec.runs {
             let what = || format!("run {}", run.id);
             self.commit(&run.head)
@@ -361,8 +362,13 @@ impl World {
                     self.case.text(log).with_context(what)?;
                 }
             }
-            for artifact in Artifact::of_run(&self.case, run, several).with_context(what)? {
-                self.artifacts.insert(artifact.id, artifact);
+            ensure!(runs.insert(run.id), "{} twice", what());
+            for job in super::rest::jobs_of(self, run) {
+                ensure!(jobs.insert(job.id), "{}: job {} twice", what(), job.id);
+            }
+            for artifact in Artifact::of_run(&self.case, run).with_context(what)? {
+                let known = self.artifacts.insert(artifact.id, artifact);
+                ensure!(known.is_none(), "{}: two artifacts of one id", what());
             }
         }
         for (number, check) in spec.checks.iter().enumerate() {

@@ -86,7 +86,7 @@ pub fn installation(world: &World) -> Value {
     json!({
         "id": INSTALLATION_ID,
         "client_id": format!("Iv1.{APP_ID:016x}"),
-        "account": shapes::organization(world, owner),
+        "account": shapes::owner(world, owner),
         "repository_selection": "selected",
         "access_tokens_url": format!("{url}/access_tokens"),
         "repositories_url": format!("{}/installation/repositories", world.url),

@@ -18,29 +18,26 @@ const DESCRIPTION: usize = 140;
 /// `GET …/commits/{ref}/check-runs`, by `check_name`, `status`, `filter`, `app_id`.
 pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str) -> Outcome {
     let sha = commit_of(world, repo, reference)?;
-    let jobs =
-        world.case.spec.runs.iter().filter(|run| world.commit(&run.head).as_ref() == Some(&sha));
-    let mut all: Vec<Value> = jobs
-        .flat_map(actions::jobs_of)
-        .filter(|_| repo.own)
-        .map(|job| job_check(world, &job))
-        .collect();
-    let apps = world.check_runs.values().filter(|check| repo.own && check.head_sha == sha);
-    all.extend(apps.map(|check| value(world, check)));
-    all.sort_by_key(|check| std::cmp::Reverse(check["id"].as_u64()));
-    if request.parameter("filter").as_deref() != Some("all") {
-        // The newest of each name in its suite: a re-run repeats a name, another run does not.
-        let mut seen = std::collections::BTreeSet::new();
-        all.sort_by_key(|check| {
-            (
-                std::cmp::Reverse(check["started_at"].to_string()),
-                std::cmp::Reverse(check["id"].as_u64()),
-            )
-        });
-        all.retain(|check| {
-            seen.insert((check["check_suite"]["id"].to_string(), check["name"].to_string()))
-        });
+    let every = request.parameter("filter").as_deref() == Some("all");
+    let mut all: Vec<Value> = Vec::new();
+    let runs = world.case.spec.runs.iter().filter(|_| repo.own);
+    for run in runs.filter(|run| world.commit(&run.head).as_ref() == Some(&sha)) {
+        let mut jobs = actions::jobs_of(world, run);
+        if !every {
+            jobs = actions::latest(jobs, run.attempt);
+        }
+        all.extend(jobs.iter().map(|job| job_check(world, job)));
     }
+    let apps = world.check_runs.values().filter(|check| repo.own && check.head_sha == sha);
+    let mut apps: Vec<&CheckRun> = apps.collect();
+    if !every {
+        // The newest of each name of an app.
+        let mut seen = std::collections::BTreeSet::new();
+        apps.reverse();
+        apps.retain(|check| seen.insert((&check.app, check.fields["name"].to_string())));
+    }
+    all.extend(apps.into_iter().map(|check| value(world, check)));
+    all.sort_by_key(|check| std::cmp::Reverse(check["id"].as_u64()));
     let asked = |name: &str, value: &Value| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         request.parameter(name).is_none_or(|wanted| wanted == value)

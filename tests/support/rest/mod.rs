@@ -14,7 +14,7 @@ use super::answer::{Answer, Outcome, Request};
 use super::auth::Identity;
 use super::world::{Repo, World};
 
-pub use self::actions::run_value;
+pub use self::actions::{jobs_of, run_value};
 pub use self::app::installation;
 
 /// A check run that is not a job's, whole.
