@@ -8,7 +8,7 @@ mod load;
 
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
-pub use load::{Files, builtin, builtin_names};
+pub use load::{Files, builtin, builtin_names, declared_name};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
