@@ -105,7 +105,7 @@ pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
         Some(dir) => {
             let files = rule_files::read_dir(dir)
                 .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
-            (rule_files::profile_name(dir).unwrap_or_default(), files)
+            (profile::declared_name(&files), files)
         }
     };
     RuleSet::from_files(&name, &files)
@@ -263,9 +263,10 @@ fn test(rules: &RuleSet) -> (String, Exit) {
     for tested in rules.test() {
         examples += tested.examples;
         failures += tested.failures.len();
-        let result = match tested.failures.len() {
-            0 => "ok".to_owned(),
-            n => format!("{n} failed"),
+        let result = match (tested.failures.len(), tested.examples) {
+            (0, 0) => "nothing to test".to_owned(),
+            (0, _) => "ok".to_owned(),
+            (failed, _) => format!("{failed} failed"),
         };
         let _ = writeln!(out, "{:width$}  {:3} examples  {result}", tested.rule, tested.examples);
         for failure in tested.failures {
@@ -286,30 +287,20 @@ fn explain(name: &str, place: &PlaceArgs) -> Exit {
             return Exit::BadInput;
         }
     };
-    match find(&rules, name) {
-        Ok(rule) => {
-            print(&page(rule));
+    let number = name.parse::<i64>().ok();
+    let found = rules.rules.iter().find(|rule| rule.id == name || Some(rule.number) == number);
+    match found {
+        Some(rule) => {
+            print(&page(&rules.profile.settings.name, rule));
             Exit::Clean
         }
-        Err(error) => {
-            print_error(&format!("{error}\n"));
+        None => {
+            let meant = match nearest(name, rules.rules.iter().map(|rule| rule.id.as_str())) {
+                Some(id) => format!("did you mean `{id}`?"),
+                None => "`countersign rules list` names them".to_owned(),
+            };
+            print_error(&format!("no rule has the id or number `{name}`; {meant}\n"));
             Exit::BadInput
         }
     }
-}
-
-/// The rule of an id or a number.
-///
-/// # Errors
-/// That there is none, with the id that was probably meant.
-pub(super) fn find<'r>(rules: &'r RuleSet, name: &str) -> Result<&'r Rule, String> {
-    let number = name.parse::<i64>().ok();
-    let found = rules.rules.iter().find(|rule| rule.id == name || Some(rule.number) == number);
-    found.ok_or_else(|| {
-        let meant = match nearest(name, rules.rules.iter().map(|rule| rule.id.as_str())) {
-            Some(id) => format!("did you mean `{id}`?"),
-            None => "`countersign rules list` names them".to_owned(),
-        };
-        format!("no rule has the id or number `{name}`; {meant}")
-    })
 }
