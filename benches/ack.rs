@@ -53,10 +53,7 @@ fn main() {
 }
 
 /// One client, in turns with the bare disk.
-fn alternating(
-    runtime: &tokio::runtime::Runtime,
-    folder: &Path,
-) -> (Vec<Duration>, Vec<Duration>) {
+fn alternating(runtime: &tokio::runtime::Runtime, folder: &Path) -> (Vec<Duration>, Vec<Duration>) {
     let (address, stop) = serve(runtime, &folder.join("one.db"));
     let mut plain = File::create(folder.join("plain")).unwrap();
     let mut client = Client::connect(address);
