@@ -18,3 +18,4 @@ pub mod signoff;
 pub mod sources;
 pub mod store;
 pub mod verdict;
+pub mod verify;

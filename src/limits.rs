@@ -28,6 +28,8 @@ pub const ITEM_CHARS: usize = 4_000;
 pub const ITEMS: usize = 500;
 /// Links read from one sign-off.
 pub const LINKS: usize = 2_000;
+/// One link; a longer one is left out rather than cut, since a cut link is another link.
+pub const URL_BYTES: usize = 2_048;
 /// Command lines read from one pull request.
 pub const COMMANDS: usize = 500;
 /// A checklist document.
@@ -38,6 +40,8 @@ pub const CODEOWNERS_BYTES: usize = 3_000_000;
 pub const RULE_FILE_BYTES: usize = 1 << 20;
 /// Steps of one rule expression before it is stopped.
 pub const RULE_FUEL: u64 = 200_000;
+/// A compiled pattern of a profile.
+pub const PATTERN_BYTES: usize = 1 << 20;
 /// Elements that one `each` goes over, over all its loops.
 pub const RULE_ELEMENTS: usize = 50_000;
 /// Findings kept in one row; the rest is counted.
@@ -87,7 +91,7 @@ pub const BUDGET_RESERVE: u64 = 100;
 pub const CACHE_BYTES: u64 = 256 << 20;
 
 /// Tries of one job before it is concluded as UNDECIDED for good.
-pub const JOB_TRIES: i64 = 6;
+pub const JOB_TRIES: i64 = 8;
 /// Starts of one job before it is set aside whatever its work says: [`JOB_TRIES`] to conclude it, the
 /// rest to publish that while GitHub is down.
 pub const JOB_STARTS: i64 = 50;

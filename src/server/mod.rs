@@ -15,6 +15,7 @@ mod pages;
 mod ready;
 mod signature;
 mod telemetry;
+pub mod work;
 mod worker;
 
 use std::sync::Arc;

@@ -4,9 +4,19 @@
 //! not by the request that fetches it, so that the live API, a local clone and a record answer the
 //! same questions. Recording sits outermost, above cache and retry.
 
+pub mod cache;
+mod diff;
+pub mod git;
 mod key;
+pub mod live;
+pub mod reader;
+pub mod record;
+mod route;
+pub mod rule_files;
+pub mod types;
 
 pub use key::{ReadKey, RepoName};
+pub use reader::Reader;
 
 use std::collections::BTreeMap;
 
@@ -87,4 +97,9 @@ pub enum ReadError {
 pub trait Source: Send + Sync {
     /// Reads one key. 404 and 410 are replies, everything else that fails is an error.
     fn read<'a>(&'a self, key: &'a ReadKey) -> BoxFuture<'a, Result<Reply, ReadError>>;
+
+    /// Whether it would answer this key without asking anybody.
+    fn holds(&self, _key: &ReadKey) -> bool {
+        false
+    }
 }
