@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
+use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use crate::sources::RepoName;
@@ -161,7 +162,9 @@ impl Config {
             pages_url: s.url("pages.url"),
             pages_token: s.secret("pages.token"),
             log: Log {
-                filter: s.text("log.filter").unwrap_or_else(|| "info".into()),
+                filter: s
+                    .parsed("log.filter", "a filter such as `info,countersign=debug`")
+                    .map_or_else(|| "info".to_owned(), |filter: EnvFilter| filter.to_string()),
                 format: s
                     .one_of("log.format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])
                     .unwrap_or(LogFormat::Text),
@@ -269,6 +272,9 @@ pub enum ConfigError {
         /// The other.
         second: Place,
     },
+    /// There is no `[[repository]]`.
+    #[error("no repository is served; add a [[repository]] with `name` and `profile` to {FILE}")]
+    NoRepository,
     /// Needed and not set.
     #[error(
         "`{name}` is not set; it is {what}. Set it in {FILE}, or as {}",

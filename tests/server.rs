@@ -49,6 +49,15 @@ fn fake(outcome: impl Fn(&Job) -> Outcome + Send + Sync + 'static) -> (Arc<Fake>
     (Arc::new(work), seen)
 }
 
+/// Work that is done as soon as it starts.
+struct AtOnce;
+
+impl Work for AtOnce {
+    fn run(&self, _: Job) -> BoxFuture<'_, Outcome> {
+        Box::pin(async { Outcome::Done })
+    }
+}
+
 /// A server that runs.
 struct Running {
     address: SocketAddr,
@@ -148,8 +157,9 @@ fn done(_: &Job) -> Outcome {
 
 /// Waits until a condition of the store holds; the test's own timeout is what ends it otherwise.
 async fn until(store: &Store, holds: impl Fn(Backlog) -> bool) {
+    let mut look = tokio::time::interval(Duration::from_millis(2));
     while !holds(store.backlog().await.unwrap()) {
-        tokio::task::yield_now().await;
+        look.tick().await;
     }
 }
 
@@ -180,7 +190,7 @@ async fn a_signed_delivery_is_stored_acknowledged_and_carried_out() {
 async fn a_signature_that_is_missing_misspelt_or_wrong_is_refused() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let body = comment_on(7, 11).to_string().into_bytes();
         let right = sign(SECRET, &body);
         let digits = &right["sha256=".len()..];
@@ -217,7 +227,7 @@ async fn a_signature_that_is_missing_misspelt_or_wrong_is_refused() {
 async fn the_previous_secret_is_taken_and_counted() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let body = comment_on(7, 11).to_string().into_bytes();
         let mut request = server.request("issue_comment", "g1", body.clone()).build().unwrap();
         let signature = sign(PREVIOUS, &body).parse().unwrap();
@@ -235,7 +245,7 @@ async fn the_previous_secret_is_taken_and_counted() {
 async fn a_body_up_to_the_cap_is_read_and_one_byte_more_is_not() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let mut body = comment_on(7, 11).to_string().into_bytes();
         body.resize(WEBHOOK_BYTES, b' ');
         let reply = server.request("issue_comment", "g1", body.clone()).send().await.unwrap();
@@ -282,8 +292,7 @@ async fn status(socket: &mut TcpStream) -> u16 {
 async fn slow_and_idle_clients_are_let_go_and_hold_up_nobody() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let (work, _runs) = fake(done);
-        let server = start(open(&folder).await, work, |server| {
+        let server = start(open(&folder).await, Arc::new(AtOnce), |server| {
             server.bounds.headers = Duration::from_millis(300);
             server.bounds.request = Duration::from_millis(300);
         })
@@ -312,7 +321,7 @@ async fn slow_and_idle_clients_are_let_go_and_hold_up_nobody() {
 async fn what_is_not_a_delivery_is_malformed() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let deep = [vec![b'['; 100_000], vec![b']'; 100_000]].concat();
         let twice = comment_on(7, 11).to_string().replacen('{', "{\"action\":\"edited\",", 1);
         let bad: [&[u8]; 7] =
@@ -353,7 +362,7 @@ async fn what_is_not_a_delivery_is_malformed() {
 async fn what_asks_for_nothing_is_answered_200_and_not_stored() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let mut deleted = comment_on(7, 11);
         deleted["action"] = json!("deleted");
         let mut elsewhere = comment_on(7, 11);
@@ -397,7 +406,7 @@ async fn a_repeated_delivery_is_acknowledged_and_done_once() {
 async fn a_delivery_that_cannot_be_stored_is_503_and_succeeds_later() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let path = folder.path().join("countersign.db");
         let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
         let mut other = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
@@ -563,14 +572,15 @@ async fn a_long_job_keeps_its_lease() {
         let folder = tempfile::tempdir().unwrap();
         let (work, mut runs) = fake(done);
         let server = start(open(&folder).await, work.clone(), |server| {
-            server.bounds.lease = Duration::from_millis(300);
+            server.bounds.lease = Duration::from_secs(3);
         })
         .await;
         server.sign_off("g1", 7, 11).await;
         runs.recv().await.unwrap();
         let first = server.store.next_due().await.unwrap().unwrap();
-        while server.store.next_due().await.unwrap().unwrap() <= first + 300 {
-            tokio::task::yield_now().await;
+        let mut look = tokio::time::interval(Duration::from_millis(20));
+        while server.store.next_due().await.unwrap().unwrap() <= first {
+            look.tick().await;
         }
         assert!(runs.try_recv().is_err(), "nobody took it over");
         work.leave.add_permits(1);
@@ -584,7 +594,7 @@ async fn a_long_job_keeps_its_lease() {
 async fn verdicts_of_private_repositories_need_the_token() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |_| {}).await;
+        let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
         let row = |digit: &str, private| VerdictRow {
             id: format!("sha256:{}", digit.repeat(64)),
             repository: "harbour/pilots".into(),
@@ -621,7 +631,7 @@ async fn verdicts_of_private_repositories_need_the_token() {
 async fn readiness_names_what_is_missing() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = start(open(&folder).await, fake(done).0, |server| {
+        let server = start(open(&folder).await, Arc::new(AtOnce), |server| {
             server.readiness = Readiness::new(
                 Box::new(|| Box::pin(async { Ok(()) })),
                 Box::new(|| Box::pin(async { Err("GitHub does not know the App".into()) })),
@@ -668,6 +678,9 @@ async fn no_secret_and_no_body_reaches_a_log_an_answer_or_a_metric() {
     within(async {
         let lines = Lines::default();
         let sink = lines.clone();
+        // With a single subscriber, tracing asks the thread that reaches a line first whether anybody
+        // wants it, and another test's thread says no for all. With two it asks both.
+        let _second = tracing::Dispatch::new(tracing_subscriber::registry());
         // The runtime of this test has one thread, so that this sees every task of the server.
         let _guard = tracing::subscriber::set_default(
             tracing_subscriber::fmt()

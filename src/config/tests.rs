@@ -51,7 +51,7 @@ fn every_setting_can_stand_in_the_file() {
          github.private_key_file = 'key.pem'
          hub = { url = 'http://127.0.0.1:2', token = 'h' }
          registry.url = 'http://127.0.0.1:3'
-         log = { filter = 'debug', format = 'json' }
+         log = { filter = 'info,countersign=debug', format = 'json' }
          [webhook]
          secret_file = 'secret'
          secret_previous = 'older'
@@ -75,6 +75,8 @@ fn every_setting_can_stand_in_the_file() {
     assert!(config.rules.unwrap().is_absolute());
     assert_eq!(config.repositories[0].name.to_string(), "harbour/pilots");
     assert_eq!(config.repositories[0].profile, "example");
+    assert_eq!(config.log.format, LogFormat::Json);
+    assert!(config.log.filter.contains("countersign=debug"), "{}", config.log.filter);
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn a_name_that_is_none_is_an_error_with_the_nearest() {
 #[test]
 fn everything_wrong_is_said_at_once_and_no_secret_is_quoted() {
     let all = errors(
-        "listen = 'here'\nworkers = 0\nlog.format = 'xml'\ngithub.private_key = 'hunter2'
+        "listen = 'here'\nworkers = 0\nlog.format = 'xml'\nlog.filter = 'a=b=c'\ngithub.private_key = 'hunter2'
          public_url = 'ftp://x'\n[[repository]]\nname = 'one'\nprofile = 'p'",
         &[("COUNTERSIGN_GITHUB_APP_ID", "seven"), ("COUNTERSIGN_WEBHOOK_SECRET", " ")],
     );
@@ -138,6 +140,7 @@ fn everything_wrong_is_said_at_once_and_no_secret_is_quoted() {
     for part in [
         "`listen` is `here`; expected an address with a port",
         "`workers` is 0; expected a number from 1 to 64",
+        "`log.filter` is `a=b=c`; expected a filter such as",
         "`log.format` is `xml`; expected `text` or `json`",
         "`github.private_key` is no PEM",
         "`public_url` is `ftp://x`; expected an http:// or https:// address",
@@ -147,7 +150,7 @@ fn everything_wrong_is_said_at_once_and_no_secret_is_quoted() {
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
-    assert_eq!(all.len(), 8);
+    assert_eq!(all.len(), 9);
     assert!(!text.contains("hunter2"));
 }
 
