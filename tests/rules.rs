@@ -484,6 +484,41 @@ fn a_check_that_no_example_reaches_fails_the_test() {
     assert_eq!(reuse.failures[0].expected, "an example in which this check finds something");
 }
 
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(16))]
+
+    /// Whatever is cut out of a rule file or put into it, mistakes are reported with a place in that profile,
+    /// and what passes can be evaluated.
+    #[test]
+    fn a_mangled_file_is_reported_or_evaluated(
+        file in 0usize..7,
+        at in 0.0f64..1.0,
+        length in 0usize..12,
+        put in "([ \\n:{}\\[\\]|&*!#'\"]|\\{\\{|\\}\\}|é|\u{202e}|none|0x1|- |  ){0,3}",
+    ) {
+        let path = ["00-codeowner.yaml", "01-sweep.yaml", REUSE, "05-checklist.yaml", "17-code-quality.yaml",
+            "items.yaml", "profile.yaml"][file];
+        let mut files = inferencex();
+        let text: Vec<char> = files[path].chars().collect();
+        let start = (at * text.len() as f64) as usize;
+        let end = (start + length).min(text.len());
+        let mangled: String = text[..start].iter().chain(put.chars().collect::<Vec<_>>().iter())
+            .chain(&text[end..]).collect();
+        files.insert(path.to_owned(), mangled);
+        match rules_of(&files) {
+            Ok(rules) => assert_eq!(rules.test().len(), rules.rules.len()),
+            Err(found) => {
+                assert!(!found.is_empty());
+                for mistake in found {
+                    let lines = files[&mistake.path].lines().count() + 1;
+                    assert!((1..=lines).contains(&mistake.line), "{mistake}");
+                    assert!(mistake.column >= 1, "{mistake}");
+                }
+            }
+        }
+    }
+}
+
 /// Compares a generated file with the one that is checked in; `UPDATE_DOCS=1` writes it instead.
 fn checked_in(path: &str, generated: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
