@@ -193,8 +193,29 @@ fn configuration(config: &Config) -> Vec<Line> {
 }
 
 /// The rule files of every profile that is served, and how many of them are not built yet.
-fn rules(_config: &Config) -> Line {
-    wrong("rules", "not wired: the rules are not read yet", "run `countersign rules check`")
+fn rules(config: &Config) -> Line {
+    let profiles = match serve::profiles(config) {
+        Ok(profiles) => profiles,
+        Err(error) => {
+            let fix = "mend the files; `countersign rules check --rules DIR` shows them alone";
+            return wrong("rules", format!("{error:#}"), fix);
+        }
+    };
+    let mut told: Vec<String> = profiles
+        .values()
+        .map(|loaded| {
+            let rules = &loaded.rules;
+            format!(
+                "{}: {} rules, {} of them not machine-checked yet",
+                rules.profile.settings.name,
+                rules.rules.len(),
+                rules.not_built().count()
+            )
+        })
+        .collect();
+    told.sort();
+    told.dedup();
+    ok("rules", told.join("; "))
 }
 
 async fn database(config: &Config) -> Line {
@@ -221,8 +242,8 @@ async fn database(config: &Config) -> Line {
 
 /// `GET /app`, as the App.
 async fn identity(config: &Config) -> anyhow::Result<serde_json::Value> {
-    config.app()?;
-    anyhow::bail!("not wired: the credentials are not tried yet")
+    let identity = serve::app(config)?.identity().await?;
+    Ok(serde_json::json!({ "slug": identity.slug, "permissions": identity.permissions }))
 }
 
 /// Holds the App's permissions, as `GET /app` gives them, against the table.

@@ -1,16 +1,19 @@
 //! `countersign serve`.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::Exit;
 use crate::config::{Config, ConfigError, ConfigErrors, Log, LogFormat};
+use crate::github::App;
+use crate::server::work::{Loaded, Verifications};
 use crate::server::{Bounds, Probe, Readiness, Secrets, Server, Watched, Work};
 use crate::store::Store;
 
@@ -47,18 +50,20 @@ fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
-    let app = config.app()?;
+    let settings = config.app()?;
     if config.repositories.is_empty() {
         return Err(ConfigErrors(vec![ConfigError::NoRepository]).into());
     }
+    let profiles = profiles(&config)?;
+    let app = Arc::new(app(&config)?);
     let store = Store::open(&config.database_url).await?;
     let _tenure = store.take_over().await?;
     let server = Server {
-        work: work(&config, &store)?,
-        secrets: Secrets::new(app.webhook_secret, config.webhook.secret_previous.as_ref()),
-        watched: watched(&config)?,
+        work: work(&config, &store, Arc::clone(&app), &profiles),
+        secrets: Secrets::new(settings.webhook_secret, config.webhook.secret_previous.as_ref()),
+        watched: watched(&config, &profiles),
         // The rules were read above, or there would be no server.
-        readiness: Readiness::new(Box::new(|| Box::pin(async { Ok(()) })), credentials(&config)),
+        readiness: Readiness::new(Box::new(|| Box::pin(async { Ok(()) })), credentials(app)),
         pages_token: config.pages_token.clone(),
         workers: config.workers,
         bounds: Bounds::default(),
@@ -81,18 +86,66 @@ async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
 }
 
 /// What the workers do: assess and publish.
-fn work(_config: &Config, _store: &Store) -> anyhow::Result<Arc<dyn Work>> {
-    bail!("not wired: the server does not know yet how to assess a pull request")
+fn work(
+    config: &Config,
+    store: &Store,
+    app: Arc<App>,
+    profiles: &Profiles,
+) -> Arc<dyn Work> {
+    let public_url = config.public_url.as_ref().map(ToString::to_string);
+    Arc::new(Verifications::new(app, store.clone(), profiles.clone(), public_url, config.now))
+}
+
+/// Profiles by repository, `owner/name` in lower case.
+type Profiles = BTreeMap<String, Arc<Loaded>>;
+
+/// The profile of every repository; one that serves several is read once.
+///
+/// # Errors
+/// Every mistake in the rule files, drawn at its place.
+pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
+    let mut by_name: BTreeMap<&str, Arc<Loaded>> = BTreeMap::new();
+    let mut profiles = Profiles::new();
+    for repository in &config.repositories {
+        let name = repository.profile.as_str();
+        let loaded = match by_name.get(name) {
+            Some(loaded) => Arc::clone(loaded),
+            None => {
+                let rules = super::rules::load_named(name, config.rules.as_deref())
+                    .map_err(|error| anyhow::anyhow!("{}", error.render().trim_end()))?;
+                let signoffs = rules.profile.reader()?;
+                let loaded = Arc::new(Loaded { rules, signoffs });
+                by_name.insert(name, Arc::clone(&loaded));
+                loaded
+            }
+        };
+        profiles.insert(repository.name.to_string().to_ascii_lowercase(), loaded);
+    }
+    Ok(profiles)
 }
 
 /// The repositories of the configuration, each with its profile's phrase.
-fn watched(_config: &Config) -> anyhow::Result<Watched> {
-    bail!("not wired: the server does not read profiles yet")
+fn watched(config: &Config, profiles: &Profiles) -> Watched {
+    let mut watched = Watched::new(config.github.app_id);
+    for (repository, loaded) in profiles {
+        watched.add(repository, &loaded.rules.profile.settings.signoff.phrase);
+    }
+    watched
+}
+
+/// The App of the configuration. Inside a runtime only.
+pub(super) fn app(config: &Config) -> anyhow::Result<App> {
+    let settings = config.app()?;
+    let url = config.github.api_url.as_str();
+    Ok(App::new(url, settings.id, settings.private_key.clone())?)
 }
 
 /// Whether GitHub knows the App.
-fn credentials(_config: &Config) -> Probe {
-    Box::new(|| Box::pin(async { Err("not wired: the credentials are not tried yet".into()) }))
+fn credentials(app: Arc<App>) -> Probe {
+    Box::new(move || {
+        let app = Arc::clone(&app);
+        Box::pin(async move { app.identity().await.map(drop).map_err(|error| error.to_string()) })
+    })
 }
 
 fn log_to_standard_error(log: &Log) -> anyhow::Result<()> {

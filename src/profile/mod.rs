@@ -4,24 +4,39 @@
 
 mod diagnostic;
 mod document;
+mod groups;
 mod load;
 
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
+pub use groups::PathGroups;
 pub use load::{Files, builtin, builtin_names, declared_name};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 use crate::signoff::settings::{Grammar, ItemTable};
 
 /// A checked profile.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     /// `profile.yaml`.
     pub settings: Settings,
     /// `items.yaml`.
     pub items: ItemTable,
+    /// The path groups, compiled.
+    pub groups: PathGroups,
+}
+
+impl Profile {
+    /// Reads sign-offs and templates by this profile's words.
+    ///
+    /// # Errors
+    /// Names the setting that cannot be worked with.
+    pub fn reader(&self) -> Result<crate::signoff::Reader, crate::signoff::SettingsError> {
+        crate::signoff::Reader::new(&self.settings.signoff, &self.items)
+    }
 }
 
 /// `profile.yaml`, as written.
@@ -132,36 +147,6 @@ pub enum FamilyKind {
     Throughput,
     /// An evaluation.
     Eval,
-}
-
-/// Commands that pin a run.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseSettings {
-    /// The commands.
-    pub commands: Vec<ReuseCommandSettings>,
-    /// Associations whose commands count.
-    pub associations: Vec<String>,
-}
-
-/// One command.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseCommandSettings {
-    /// The word with its slash, e.g. `/use`.
-    pub name: String,
-    /// Whether a run id has to follow.
-    pub run_id: Presence,
-}
-
-/// Whether an argument has to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Presence {
-    /// It has to.
-    Required,
-    /// It may.
-    Optional,
 }
 
 /// The check run.
