@@ -59,8 +59,8 @@ impl Delivery {
     }
 
     /// The delivery of that id again: same payload, same GUID.
-    pub fn again(world: &World, id: &str) -> Option<Self> {
-        let known = world.deliveries.iter().find(|delivery| delivery["id"].to_string() == id)?;
+    pub fn again(world: &World, id: u64) -> Option<Self> {
+        let known = world.deliveries.iter().find(|delivery| delivery["id"] == id)?;
         let body = serde_json::to_vec(&known["request"]["payload"]).ok()?;
         Some(Self {
             event: known["event"].as_str()?.to_owned(),
@@ -184,7 +184,10 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
         }
         "check_run" => {
             payload["action"] = json!(action("rerequested"));
-            let id = asked["check_run"].as_u64().context("check_run: the id of a check run")?;
+            // Without an id: the newest that an app has made.
+            let newest = || world.check_runs.keys().next_back().copied();
+            let id = asked["check_run"].as_u64().or_else(newest);
+            let id = id.context("check_run: the id of a check run")?;
             payload["check_run"] =
                 check_run_value(world, id).with_context(|| format!("no check run {id}"))?;
             if payload["action"] == "requested_action" {

@@ -62,7 +62,8 @@ pub fn route(world: &mut World, request: &Request, method: &str, path: &[&str]) 
             Answer::list(request, &newest, |delivery| brief(delivery))
         }
         ("GET", ["app", "hook", "deliveries", id]) => {
-            let found = world.deliveries.iter().find(|delivery| delivery["id"].to_string() == *id);
+            let id: u64 = super::number(id)?;
+            let found = world.deliveries.iter().find(|delivery| delivery["id"] == id);
             Answer::ok(found.ok_or_else(Answer::not_found)?)
         }
         _ => Err(Answer::not_found()),
