@@ -28,7 +28,8 @@ async fn the_cases_of_this_repository_load() {
 #[tokio::test]
 async fn the_default_branch_has_a_history() {
     let mut case = small(
-        "base: june\nmain:\n  - { id: june, tree: june, date: 2026-06-01T00:00:00Z }\n  - { id: july, tree: july, date: 2026-07-01T00:00:00Z }\n",
+        "base: june\nmain:\n  - { id: june, tree: june, date: 2026-06-01T00:00:00Z }\n  \
+         - { id: july, tree: july, date: 2026-07-01T00:00:00Z }\n",
     );
     case.write("june/docs/list.md", "one item\n");
     case.write("july/docs/list.md", "two items\n");
@@ -49,7 +50,8 @@ async fn the_default_branch_has_a_history() {
 
 #[test]
 fn a_mistake_in_a_case_is_named_with_its_place() {
-    let text = "repository: acme/bench\nnow: 2026-10-13T08:00:00Z\npull_request:\n  number: 7\n  author: rosa\n  titel: Faster\n";
+    let text = "repository: acme/bench\nnow: 2026-10-13T08:00:00Z\npull_request:\n  number: 7\n  \
+                author: rosa\n  titel: Faster\n";
     let error = Case::parse(Path::new("."), text).unwrap_err().to_string();
     assert!(error.contains("line 6") && error.contains("titel"), "{error}");
 }

@@ -91,7 +91,9 @@ async fn an_unchanged_answer_is_304_and_costs_nothing() {
 #[tokio::test]
 async fn artifacts_are_on_another_host_that_takes_no_token() {
     let mut case = small(
-        "runs:\n  - id: 31\n    jobs: [ { name: \"eval / a\", conclusion: success, log: job.log } ]\n    artifacts: { scores: {}, gone: { expired: true } }\n",
+        "runs:\n  - id: 31\n    \
+         jobs: [ { name: \"eval / a\", conclusion: success, log: job.log } ]\n    \
+         artifacts: { scores: {}, gone: { expired: true } }\n",
     );
     case.write("artifacts/scores/rows.json", "{\"head\": \"{{head}}\"}");
     case.write("artifacts/scores/logs.tar.gz.d/a/server.log", "ready\n");

@@ -5,7 +5,8 @@ use super::*;
 #[tokio::test]
 async fn faults_come_as_often_as_they_say() {
     let stand_in = start(small(
-        "faults:\n  - { match: \"GET /repos/*/pulls/*\", times: 2, status: 502 }\n  - { match: \"GET /rate_limit\", rate_limited: true }\n",
+        "faults:\n  - { match: \"GET /repos/*/pulls/*\", times: 2, status: 502 }\n  \
+         - { match: \"GET /rate_limit\", rate_limited: true }\n",
     ))
     .await;
     let path = "/repos/acme/bench/pulls/7/files";
@@ -112,7 +113,11 @@ async fn deliveries_are_signed_and_whole() {
     let app = axum::Router::new().route("/webhook", axum::routing::post(receive));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
 
-    let comment = "comments:\n  - { id: 11, author: rosa, body: before }\n  - { id: 12, author: sam, body: fine, kind: review }\npeople: { sam: { role: admin } }\nchecks: [ { name: lint, app: linter, id: 13, conclusion: success } ]\nruns: [ { id: 14 } ]\n";
+    let comment = "comments:\n  - { id: 11, author: rosa, body: before }\n  \
+         - { id: 12, author: sam, body: fine, kind: review }\n\
+         people: { sam: { role: admin } }\n\
+         checks: [ { name: lint, app: linter, id: 13, conclusion: success } ]\n\
+         runs: [ { id: 14 } ]\n";
     let stand_in = start(small(comment)).await;
     stand_in.send_deliveries_to(&hook);
     stand_in.edit(11, "after", "sam");

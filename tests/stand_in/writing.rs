@@ -71,9 +71,16 @@ async fn check_runs_keep_to_the_documented_limits() {
     let token = installation_token(&stand_in).await;
     let url = format!("{}/repos/acme/bench/check-runs", stand_in.url);
     let send = |body: Value| client().post(&url).bearer_auth(&token).json(&body).send();
-    let run = |output: Value| json!({ "name": "countersign", "head_sha": stand_in.sha("head"), "output": output });
-    let annotation = json!({ "path": "README.md", "start_line": 1, "end_line": 1, "annotation_level": "failure", "message": "here" });
-    let many = |count: usize| json!({ "title": "t", "summary": "s", "annotations": vec![annotation.clone(); count] });
+    let head = stand_in.sha("head");
+    let run = |output: Value| json!({ "name": "countersign", "head_sha": head, "output": output });
+    let annotation = json!({
+        "path": "README.md", "start_line": 1, "end_line": 1,
+        "annotation_level": "failure", "message": "here",
+    });
+    let many = |count: usize| {
+        let annotations = vec![annotation.clone(); count];
+        json!({ "title": "t", "summary": "s", "annotations": annotations })
+    };
     assert_eq!(send(run(many(51))).await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
     let text = json!({ "title": "t", "summary": "s".repeat(65_536) });
     assert_eq!(send(run(text)).await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
@@ -91,7 +98,6 @@ async fn check_runs_keep_to_the_documented_limits() {
     let patched: Value = patched.await.unwrap().json().await.unwrap();
     assert_eq!(patched["conclusion"], "success");
     assert_eq!(patched["output"]["annotations_count"], 52, "a patch adds annotations");
-    let head = stand_in.sha("head");
     let path = format!("/repos/acme/bench/commits/{head}/check-runs?check_name=countersign");
     assert_eq!(json_of(&stand_in, &path).await["total_count"], 1);
     let person = client().post(&url).bearer_auth(PERSONAL_TOKEN).json(&run(many(1))).send();

@@ -116,6 +116,11 @@ impl Git {
         })
     }
 
+    /// Where it is, as `--git-dir` takes it.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Makes a commit and gives its SHA.
     pub fn commit(&self, new: &NewCommit<'_>) -> anyhow::Result<String> {
         let number = {

@@ -146,6 +146,7 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
             if kind == CommentKind::Review {
                 // Deliveries write the state in lower case, the API in upper case.
                 payload[name]["state"] = json!(comment.state.to_lowercase());
+                payload[name]["updated_at"] = json!(comment.updated_at);
             }
             if kind == CommentKind::IssueComment {
                 payload["issue"] = shapes::issue(world, own, pull);

@@ -91,7 +91,7 @@ pub fn installation(world: &World) -> Value {
         "repository_selection": "selected",
         "access_tokens_url": format!("{url}/access_tokens"),
         "repositories_url": format!("{}/installation/repositories", world.url),
-        "html_url": format!("https://github.com/organizations/{owner}/settings/installations/{INSTALLATION_ID}"),
+        "html_url": format!("https://github.com/apps/{APP_SLUG}"),
         "app_id": APP_ID,
         "app_slug": APP_SLUG,
         "target_id": shapes::id_of(owner),
