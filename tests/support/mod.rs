@@ -9,6 +9,7 @@
 mod answer;
 mod artifacts;
 mod auth;
+mod build;
 mod case;
 mod control;
 mod elsewhere;

@@ -190,6 +190,7 @@ async fn carry_out(shared: &Arc<Shared>, host: Host, request: &Request) -> Answe
 /// `POST /app/hook/deliveries/{id}/attempts` is the one request that sends something itself.
 async fn redeliver(shared: &Arc<Shared>, request: &Request) -> Option<Outcome> {
     let id = request.path.strip_prefix("/app/hook/deliveries/")?.strip_suffix("/attempts")?;
+    let id: u64 = id.parse().ok()?;
     if request.method != "POST" {
         return None;
     }

@@ -195,7 +195,8 @@ pub fn run_value(world: &World, run: &RunSpec, attempt: Option<u64>) -> Value {
     let attempt = attempt.unwrap_or(run.attempt);
     let repo = world.own();
     let id = run.id;
-    let url = format!("{}/repos/{}/actions/runs/{id}", world.url, repo.name);
+    let actions = format!("{}/repos/{}/actions", world.url, repo.name);
+    let url = format!("{actions}/runs/{id}");
     let html = format!("https://github.com/{}/actions/runs/{id}", repo.name);
     let sha = world.commit(&run.head).unwrap_or_default();
     let head = world.history.spoken(&sha);
@@ -262,7 +263,7 @@ pub fn run_value(world: &World, run: &RunSpec, attempt: Option<u64>) -> Value {
         "rerun_url": format!("{url}/rerun"),
         "previous_attempt_url":
             if attempt > 1 { Some(format!("{url}/attempts/{}", attempt - 1)) } else { None },
-        "workflow_url": format!("{}/repos/{}/actions/workflows/{}", world.url, repo.name, shapes::id_of(&path)),
+        "workflow_url": format!("{actions}/workflows/{}", shapes::id_of(&path)),
         "head_commit": head_commit,
         "repository": shapes::repository(world, repo),
         "head_repository": head_repository,

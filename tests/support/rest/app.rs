@@ -62,7 +62,8 @@ pub fn route(world: &mut World, request: &Request, method: &str, path: &[&str]) 
             Answer::list(request, &newest, |delivery| brief(delivery))
         }
         ("GET", ["app", "hook", "deliveries", id]) => {
-            let found = world.deliveries.iter().find(|delivery| delivery["id"].to_string() == *id);
+            let id: u64 = super::number(id)?;
+            let found = world.deliveries.iter().find(|delivery| delivery["id"] == id);
             Answer::ok(found.ok_or_else(Answer::not_found)?)
         }
         _ => Err(Answer::not_found()),
@@ -90,7 +91,7 @@ pub fn installation(world: &World) -> Value {
         "repository_selection": "selected",
         "access_tokens_url": format!("{url}/access_tokens"),
         "repositories_url": format!("{}/installation/repositories", world.url),
-        "html_url": format!("https://github.com/organizations/{owner}/settings/installations/{INSTALLATION_ID}"),
+        "html_url": format!("https://github.com/apps/{APP_SLUG}"),
         "app_id": APP_ID,
         "app_slug": APP_SLUG,
         "target_id": shapes::id_of(owner),

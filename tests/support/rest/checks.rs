@@ -26,7 +26,7 @@ pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str)
         if !every {
             jobs = actions::latest(jobs, run.attempt);
         }
-        all.extend(jobs.iter().map(|job| job_check(world, job)));
+        all.extend(jobs.iter().map(|job| of_job(world, job)));
     }
     let apps = world.check_runs.values().filter(|check| repo.own && check.head_sha == sha);
     let mut apps: Vec<&CheckRun> = apps.collect();
@@ -51,7 +51,7 @@ pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str)
 }
 
 /// A job as the check run that it is.
-fn job_check(world: &World, job: &Job<'_>) -> Value {
+pub fn of_job(world: &World, job: &Job<'_>) -> Value {
     let (started, ended) = actions::times(world, job);
     let repo = &world.case.spec.repository;
     let page = format!("https://github.com/{repo}/actions/runs/{}/job/{}", job.run.id, job.id);
@@ -151,7 +151,7 @@ pub fn one(world: &World, request: &Request, id: &str, rest: &[&str]) -> Outcome
     let found = world.check_runs.get(&number(id)?);
     match (rest, found) {
         ([], Some(check)) => Answer::ok(&value(world, check)),
-        ([], None) => Answer::ok(&job_check(world, &actions::job(world, id)?)),
+        ([], None) => Answer::ok(&of_job(world, &actions::job(world, id)?)),
         (["annotations"], Some(check)) => Answer::list(request, &check.annotations, Clone::clone),
         (["annotations"], None) => Answer::ok(&json!([])),
         _ => Err(Answer::not_found()),
