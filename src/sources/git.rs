@@ -384,6 +384,8 @@ impl Git {
             .arg("--git-dir")
             .arg(&self.dir)
             .args(["--no-pager", "--literal-pathspecs", "-c", "core.quotepath=off"])
+            // An older git does not know GIT_NO_LAZY_FETCH.
+            .args(["-c", "protocol.allow=never"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

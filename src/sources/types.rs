@@ -310,7 +310,8 @@ pub type Grants = BTreeMap<String, String>;
 
 /// Parses a body, or says where it is not what GitHub documents.
 pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| error.to_string())
+    let mut json = serde_json::Deserializer::from_slice(body);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())
 }
 
 const fn first_attempt() -> i64 {
