@@ -5,7 +5,6 @@
 //! same questions. Recording sits outermost, above cache and retry.
 
 pub mod cache;
-mod diff;
 pub mod git;
 mod key;
 pub mod live;
@@ -13,6 +12,7 @@ pub mod reader;
 pub mod record;
 mod route;
 pub mod types;
+mod wire;
 
 pub use key::{ReadKey, RepoName};
 pub use reader::Reader;
