@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod cli;
+pub mod config;
 pub mod evidence;
 pub mod facts;
 pub mod github;
@@ -17,3 +18,4 @@ pub mod signoff;
 pub mod sources;
 pub mod store;
 pub mod verdict;
+pub mod verify;

@@ -28,6 +28,8 @@ pub const ITEM_CHARS: usize = 4_000;
 pub const ITEMS: usize = 500;
 /// Links read from one sign-off.
 pub const LINKS: usize = 2_000;
+/// One link; a longer one is left out rather than cut, since a cut link is another link.
+pub const URL_BYTES: usize = 2_048;
 /// Command lines read from one pull request.
 pub const COMMANDS: usize = 500;
 /// A checklist document.
@@ -38,6 +40,8 @@ pub const CODEOWNERS_BYTES: usize = 3_000_000;
 pub const RULE_FILE_BYTES: usize = 1 << 20;
 /// Steps of one rule expression before it is stopped.
 pub const RULE_FUEL: u64 = 200_000;
+/// A compiled pattern of a profile.
+pub const PATTERN_BYTES: usize = 1 << 20;
 /// Elements that one `each` goes over, over all its loops.
 pub const RULE_ELEMENTS: usize = 50_000;
 /// Findings kept in one row; the rest is counted.
@@ -49,6 +53,19 @@ pub const WEBHOOK_BYTES: usize = 25 << 20;
 pub const HEADER_SECONDS: u64 = 10;
 /// Answering a request, in seconds; GitHub gives up after 10.
 pub const REQUEST_SECONDS: u64 = 10;
+
+/// Bytes of webhook bodies held at once, over all requests: a handful of the largest, thousands of
+/// the usual ones. Past it the answer is 503.
+pub const WEBHOOK_BYTES_AT_ONCE: usize = 256 << 20;
+/// Connections held at once; idle ones go after [`HEADER_SECONDS`].
+pub const CONNECTIONS: usize = 16_384;
+/// A delivery's GUID, event or action; GitHub's have up to 40 bytes.
+pub const DELIVERY_NAME_BYTES: usize = 100;
+/// Seconds that requests and jobs in flight get when the server is asked to stop; what is left then
+/// is taken up by the next start.
+pub const SHUTDOWN_SECONDS: u64 = 20;
+/// The configuration file, or a file that holds one secret.
+pub const CONFIG_BYTES: u64 = 1 << 20;
 
 /// One reply of an API, decoded.
 pub const REPLY_BYTES: usize = 64 << 20;
@@ -74,7 +91,12 @@ pub const BUDGET_RESERVE: u64 = 100;
 pub const CACHE_BYTES: u64 = 256 << 20;
 
 /// Tries of one job before it is concluded as UNDECIDED for good.
-pub const JOB_TRIES: i64 = 6;
+pub const JOB_TRIES: i64 = 8;
+/// Starts of one job before it is set aside whatever its work says: [`JOB_TRIES`] to conclude it, the
+/// rest to publish that while GitHub is down.
+pub const JOB_STARTS: i64 = 50;
+/// Days that deliveries and given-up jobs are kept. GitHub redelivers for three.
+pub const DELIVERY_DAYS: i64 = 30;
 /// Seconds that a worker may hold a job before another takes it up.
 pub const JOB_LEASE_SECONDS: i64 = 300;
 

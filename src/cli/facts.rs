@@ -1,12 +1,47 @@
 //! `countersign facts`.
 
 use super::Exit;
+use super::target::TargetArgs;
+use crate::facts::{Cause, FACT_NAMES};
+use crate::verify;
 
 /// Arguments of `facts`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+}
 
 /// Runs it.
-pub fn run(_args: Args) -> Exit {
-    Exit::BadInput
+pub fn run(args: Args) -> Exit {
+    super::block_on(async move {
+        let opened = match args.target.open() {
+            Ok(opened) => opened,
+            Err(error) => return super::bad(&error),
+        };
+        let assessed = verify::verify(
+            &opened.reader,
+            &opened.rules,
+            &opened.signoffs,
+            &opened.target,
+            &opened.options,
+        )
+        .await;
+        let assessment = match assessed {
+            Ok(assessment) => assessment,
+            Err(error) => return super::verify::failed(&error),
+        };
+        match serde_json::to_string_pretty(&assessment.facts) {
+            Ok(json) => super::to_stdout(&format!("{json}\n")),
+            Err(error) => return super::bad(&error.to_string()),
+        }
+        let inputs = &assessment.verdict.inputs;
+        if let Err(error) = opened.finish(&inputs.head, &inputs.base) {
+            return super::bad(&error);
+        }
+        let ours = |name: &&str| {
+            assessment.facts.missing(name).is_some_and(|missing| missing.cause == Cause::Ours)
+        };
+        if FACT_NAMES.iter().any(|name| ours(&name)) { Exit::Undecided } else { Exit::Clean }
+    })
 }

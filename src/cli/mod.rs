@@ -4,13 +4,21 @@ pub mod doctor;
 pub mod facts;
 pub mod inspect;
 pub mod lint;
+mod publish;
 pub mod rules;
 pub mod serve;
+pub mod target;
+mod timings;
 pub mod verify;
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::rules::RuleSet;
+use crate::verdict::{self, Verdict};
 
 /// How a subcommand ends. The one table of exit codes (contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,4 +86,87 @@ pub fn run(cli: Cli) -> Exit {
         Command::Serve(args) => serve::run(args),
         Command::Doctor(args) => doctor::run(args),
     }
+}
+
+/// How a verdict is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a terminal.
+    Text,
+    /// As the comment would be.
+    Markdown,
+    /// The stable document.
+    Json,
+}
+
+/// The verdict in one of its forms.
+fn rendered(verdict: &Verdict, rules: &RuleSet, format: Format) -> String {
+    match format {
+        Format::Text => verdict::text(verdict, colored()),
+        Format::Json => verdict::json(verdict),
+        Format::Markdown => publish::comment(verdict, rules),
+    }
+}
+
+/// Whether standard output takes colour (a terminal, and `NO_COLOR` is not set).
+fn colored() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// The result, and nothing else, goes to standard output. A closed pipe is the reader's business.
+fn to_stdout(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        to_stderr(&format!("error: standard output: {error}"));
+    }
+}
+
+/// Everything else goes to standard error, a line at a time.
+fn to_stderr(text: &str) {
+    let mut err = std::io::stderr().lock();
+    // Where standard error is gone nobody is left to be told.
+    let _ = writeln!(err, "{text}");
+}
+
+/// Bad usage or bad input: says so and ends with 2.
+fn bad(error: &str) -> Exit {
+    to_stderr(&format!("error: {error}"));
+    Exit::BadInput
+}
+
+/// Reads a text file, or standard input for `-`, of at most so many bytes.
+fn read_text(path: &Path, limit: usize) -> Result<String, String> {
+    use std::io::Read;
+    let name = path.display();
+    let mut bytes = Vec::new();
+    let reader: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?)
+    };
+    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    reader.take(bound).read_to_end(&mut bytes).map_err(|error| format!("{name}: {error}"))?;
+    if bytes.len() > limit {
+        return Err(format!("{name}: longer than {limit} bytes"));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("{name}: not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+}
+
+/// Runs to the end, or to Ctrl-C.
+fn block_on(work: impl Future<Output = Exit>) -> Exit {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return bad(&format!("the runtime did not start: {error}")),
+    };
+    runtime.block_on(async {
+        tokio::select! {
+            exit = work => exit,
+            _ = tokio::signal::ctrl_c() => Exit::Interrupted,
+        }
+    })
 }

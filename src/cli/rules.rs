@@ -1,12 +1,315 @@
-//! `countersign rules`.
+//! `countersign rules`: list, check, test and explain the rules of a profile.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use clap::{Subcommand, ValueEnum};
 
 use super::Exit;
+use crate::profile::{self, Diagnostic, Files, nearest};
+use crate::rules::{Attested, Rule, RuleSet, Severity, page};
+use crate::sources::rule_files::{self, RuleFilesError};
+
+/// The profile that is used where no folder is given.
+pub const DEFAULT_PROFILE: &str = "inferencex";
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(subcommand)]
+    command: RulesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    /// One line a rule: number, id, severity, whether it is checked, title.
+    List {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// How to print them.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Find every mistake in the rule files.
+    Check {
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+    /// Run the examples of all rules.
+    Test {
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+    /// What one rule checks, why, and what it can say.
+    Explain {
+        /// The rule's id or number.
+        rule: String,
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct PlaceArgs {
+    /// A profile's folder; without it, the rules that are built in.
+    #[arg(long, value_name = "DIR")]
+    rules: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Why no rules could be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The folder cannot be read.
+    Unreadable(RuleFilesError),
+    /// The files have mistakes.
+    Mistakes {
+        /// The files.
+        files: Files,
+        /// All of them.
+        found: Vec<Diagnostic>,
+    },
+}
+
+impl LoadError {
+    /// The error as people see it: the lines at fault with a mark below each place.
+    pub fn render(&self) -> String {
+        match self {
+            Self::Unreadable(error) => format!("{error}\n"),
+            Self::Mistakes { files, found } => {
+                found.iter().map(|mistake| draw(mistake, files)).collect()
+            }
+        }
+    }
+}
+
+/// The rules in a profile's folder, or the built-in ones.
+///
+/// # Errors
+/// What could not be read, or every mistake in the files.
+pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
+    let (name, files) = match dir {
+        None => {
+            let files = profile::builtin(DEFAULT_PROFILE).unwrap_or_default();
+            (DEFAULT_PROFILE.to_owned(), files)
+        }
+        Some(dir) => {
+            let files = rule_files::read_dir(dir)
+                .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
+            (rule_files::profile_name(dir).unwrap_or_default(), files)
+        }
+    };
+    RuleSet::from_files(&name, &files)
+        .map_err(|found| Box::new(LoadError::Mistakes { files, found }))
+}
 
 /// Runs it.
-pub fn run(_args: Args) -> Exit {
-    Exit::BadInput
+pub fn run(args: Args) -> Exit {
+    match args.command {
+        RulesCommand::List { place, format } => with_rules(&place, |rules| match format {
+            Format::Text => (list(rules), Exit::Clean),
+            Format::Json => (list_json(rules), Exit::Clean),
+        }),
+        RulesCommand::Check { place } => check(&place),
+        RulesCommand::Test { place } => with_rules(&place, test),
+        RulesCommand::Explain { rule, place } => explain(&rule, &place),
+    }
+}
+
+fn print(text: &str) {
+    // A reader that has gone (`| head`) is nobody's mistake.
+    let _ = anstream::stdout().write_all(text.as_bytes());
+}
+
+fn print_error(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+fn with_rules(place: &PlaceArgs, act: impl FnOnce(&RuleSet) -> (String, Exit)) -> Exit {
+    match load(place.rules.as_deref()) {
+        Ok(rules) => {
+            let (text, exit) = act(&rules);
+            print(&text);
+            exit
+        }
+        Err(error) => {
+            print_error(&error.render());
+            Exit::BadInput
+        }
+    }
+}
+
+fn check(place: &PlaceArgs) -> Exit {
+    match load(place.rules.as_deref()).map_err(|error| *error) {
+        Ok(rules) => {
+            let not_built = rules.not_built().count();
+            print(&format!(
+                "{}: {} rules, no mistakes; {not_built} of them are not machine-checked yet\n",
+                rules.profile.settings.name,
+                rules.rules.len()
+            ));
+            Exit::Clean
+        }
+        Err(error @ LoadError::Mistakes { .. }) => {
+            print(&error.render());
+            Exit::Findings
+        }
+        Err(error @ LoadError::Unreadable(_)) => {
+            print_error(&error.render());
+            Exit::BadInput
+        }
+    }
+}
+
+/// One mistake as the compiler of Rust would draw it.
+fn draw(mistake: &Diagnostic, files: &Files) -> String {
+    let mut title = mistake.message.clone();
+    if let Some(name) = &mistake.suggestion {
+        let _ = write!(title, "; did you mean `{name}`?");
+    }
+    let source = files.get(&mistake.path).map_or("", String::as_str);
+    let start = offset_of(source, mistake.line, mistake.column);
+    let length = source[start..]
+        .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')))
+        .unwrap_or(source.len() - start)
+        .max(source[start..].chars().next().map_or(0, char::len_utf8));
+    let snippet = Snippet::source(source)
+        .path(mistake.path.as_str())
+        .annotation(AnnotationKind::Primary.span(start..start + length));
+    let mut report = vec![Level::ERROR.primary_title(title.as_str()).element(snippet)];
+    if let Some(help) = &mistake.help {
+        report
+            .push(annotate_snippets::Group::with_title(Level::HELP.secondary_title(help.as_str())));
+    }
+    format!("{}\n\n", Renderer::styled().render(&report))
+}
+
+/// The byte offset of a 1-based line and column.
+fn offset_of(source: &str, line: usize, column: usize) -> usize {
+    let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let rest = &source[start.min(source.len())..];
+    let within = rest.char_indices().nth(column - 1).map_or(rest.len(), |(at, _)| at);
+    (start + within).min(source.len())
+}
+
+fn state(rule: &Rule) -> &'static str {
+    match rule.attested {
+        None => "checked",
+        Some(Attested::ByReviewer) => "attested",
+        Some(Attested::NotBuilt) => "not built",
+    }
+}
+
+fn severity(rule: &Rule) -> &'static str {
+    match rule.severity {
+        Severity::Blocking => "blocking",
+        Severity::Advisory => "advisory",
+    }
+}
+
+fn list(rules: &RuleSet) -> String {
+    let width = rules.rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    rules.rules.iter().fold(String::new(), |mut out, rule| {
+        let _ = writeln!(
+            out,
+            "{:>3}  {:width$}  {}  {:9}  {}",
+            rule.number,
+            rule.id,
+            severity(rule),
+            state(rule),
+            rule.title
+        );
+        out
+    })
+}
+
+fn list_json(rules: &RuleSet) -> String {
+    let list: Vec<_> = rules
+        .rules
+        .iter()
+        .map(|rule| {
+            serde_json::json!({
+                "id": rule.id,
+                "number": rule.number,
+                "title": rule.title,
+                "severity": rule.severity,
+                "state": state(rule),
+                "items": rule.items,
+                "needs": rule.needs,
+            })
+        })
+        .collect();
+    let document = serde_json::json!({
+        "profile": rules.profile.settings.name,
+        "digest": rules.digest,
+        "rules": list,
+    });
+    format!("{document:#}\n")
+}
+
+fn test(rules: &RuleSet) -> (String, Exit) {
+    let width = rules.rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    let (mut examples, mut failures) = (0, 0);
+    for tested in rules.test() {
+        examples += tested.examples;
+        failures += tested.failures.len();
+        let result = match tested.failures.len() {
+            0 => "ok".to_owned(),
+            n => format!("{n} failed"),
+        };
+        let _ = writeln!(out, "{:width$}  {:3} examples  {result}", tested.rule, tested.examples);
+        for failure in tested.failures {
+            let _ = writeln!(out, "  {}:{}: {}", failure.path, failure.line, failure.name);
+            let _ = writeln!(out, "    expected {}", failure.expected);
+            let _ = writeln!(out, "    got      {}", failure.got.replace('\n', "\n             "));
+        }
+    }
+    let _ = writeln!(out, "{examples} examples, {failures} failed");
+    (out, if failures == 0 { Exit::Clean } else { Exit::Findings })
+}
+
+fn explain(name: &str, place: &PlaceArgs) -> Exit {
+    let rules = match load(place.rules.as_deref()) {
+        Ok(rules) => rules,
+        Err(error) => {
+            print_error(&error.render());
+            return Exit::BadInput;
+        }
+    };
+    match find(&rules, name) {
+        Ok(rule) => {
+            print(&page(rule));
+            Exit::Clean
+        }
+        Err(error) => {
+            print_error(&format!("{error}\n"));
+            Exit::BadInput
+        }
+    }
+}
+
+/// The rule of an id or a number.
+///
+/// # Errors
+/// That there is none, with the id that was probably meant.
+pub(super) fn find<'r>(rules: &'r RuleSet, name: &str) -> Result<&'r Rule, String> {
+    let number = name.parse::<i64>().ok();
+    let found = rules.rules.iter().find(|rule| rule.id == name || Some(rule.number) == number);
+    found.ok_or_else(|| {
+        let meant = match nearest(name, rules.rules.iter().map(|rule| rule.id.as_str())) {
+            Some(id) => format!("did you mean `{id}`?"),
+            None => "`countersign rules list` names them".to_owned(),
+        };
+        format!("no rule has the id or number `{name}`; {meant}")
+    })
 }

@@ -1,12 +1,103 @@
 //! `countersign verify`.
 
-use super::Exit;
+use super::target::{Opened, TargetArgs};
+use super::{Exit, Format};
+use crate::verdict::Outcome;
+use crate::verify::{self, Assessment, VerifyError};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// How the verdict is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Post the verdict as comment and check run; without it nothing is written.
+    #[arg(long)]
+    publish: bool,
+}
 
 /// Runs it.
-pub fn run(_args: Args) -> Exit {
-    Exit::BadInput
+pub fn run(args: Args) -> Exit {
+    if args.publish && !args.target.only.is_empty() {
+        return super::bad("--publish with --only: a partial verdict is not published");
+    }
+    if args.publish && (args.target.replay.is_some() || args.target.git_dir.is_some()) {
+        return super::bad("--publish needs a live pull request, not a record or a clone");
+    }
+    let newest = args.target.target.as_deref().is_some_and(|url| !url.contains('#'));
+    super::block_on(async move {
+        let opened = match args.target.open() {
+            Ok(opened) => opened,
+            Err(error) => return super::bad(&error),
+        };
+        let assessed = verify::verify(
+            &opened.reader,
+            &opened.rules,
+            &opened.signoffs,
+            &opened.target,
+            &opened.options,
+        )
+        .await;
+        match assessed {
+            Ok(assessment) => {
+                if newest && let Some(signoff) = &assessment.verdict.signoff {
+                    super::to_stderr(&format!(
+                        "Newest sign-off: {} by {}, {}",
+                        signoff.kind.as_str(),
+                        signoff.author,
+                        signoff.url.as_deref().unwrap_or("(no page)")
+                    ));
+                }
+                conclude(&opened, &assessment, args.format, args.publish).await
+            }
+            Err(error) => failed(&error),
+        }
+    })
+}
+
+async fn conclude(opened: &Opened, assessment: &Assessment, format: Format, publish: bool) -> Exit {
+    let verdict = &assessment.verdict;
+    super::to_stdout(&super::rendered(verdict, &opened.rules, format));
+    let exit = match verdict.verdict {
+        Outcome::Approved | Outcome::NotRequired => Exit::Clean,
+        Outcome::Rejected => Exit::Findings,
+        Outcome::Undecided => Exit::Undecided,
+    };
+    if let Err(error) = opened.finish(&verdict.inputs.head, &verdict.inputs.base) {
+        return super::bad(&error);
+    }
+    if publish && let Err(error) = super::publish::publish(opened, assessment).await {
+        super::to_stderr(&format!("error: the verdict stands, but publishing it failed: {error}"));
+        return Exit::Undecided;
+    }
+    exit
+}
+
+/// The one table from what hinders an assessment to an exit code.
+pub fn failed(error: &VerifyError) -> Exit {
+    match error {
+        VerifyError::NoSignOff { near, .. } => {
+            let mut text = format!("error: {error}");
+            if near.is_empty() {
+                text.push_str("; no comment came near one");
+            }
+            for miss in near {
+                text.push_str(&format!("\n  {} by {}: {}", miss.url, miss.author, miss.why));
+            }
+            super::to_stderr(&text);
+            Exit::BadInput
+        }
+        VerifyError::NoSuchComment { .. } | VerifyError::NotASignOff { .. } => {
+            super::bad(&error.to_string())
+        }
+        VerifyError::Read(_) => {
+            super::to_stderr(&format!(
+                "undecided: {error}\nNothing was concluded. Try again; where it stays so, \
+                 `countersign doctor` says what is wrong."
+            ));
+            Exit::Undecided
+        }
+    }
 }

@@ -1,1 +1,111 @@
-//! (being built)
+//! Gathers facts: one async function a fact, one file a subject.
+//!
+//! Every function asks the [`Reader`] for what it needs and knows nothing of the others; what two of
+//! them need is read once, because the reader remembers. They all start at once, so that a round of
+//! reading is as deep as its longest chain of questions and no deeper.
+
+mod checklist;
+mod commands;
+mod owners;
+mod people;
+mod pr;
+mod sweep;
+
+use std::collections::BTreeSet;
+
+use crate::facts::{Clock, Fact, Facts, Missing, Origin, OriginKind};
+use crate::profile::Profile;
+use crate::signoff;
+use crate::sources::types::Posted;
+use crate::sources::{ReadError, Reader, RepoName};
+
+/// What one verification is about.
+pub struct Context<'a> {
+    /// Everything that is read goes through here.
+    pub reader: &'a Reader,
+    /// How the repository works.
+    pub profile: &'a Profile,
+    /// Reads sign-offs and templates by that profile.
+    pub signoffs: &'a signoff::Reader,
+    /// The repository.
+    pub repo: &'a RepoName,
+    /// The pull request.
+    pub number: i64,
+    /// The sign-off; `None` where there is none, or where a local run was given none.
+    pub posted: Option<&'a Posted>,
+    /// Why there is none.
+    pub no_signoff: Missing,
+    /// `YYYY-MM-DD`, UTC.
+    pub date: &'a str,
+}
+
+/// Gathers the named facts; every other fact stands as missing, "not asked for".
+pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
+    let mut facts = Facts::all_missing(&Missing::offline("not asked for by the selected rules"));
+    if wanted.contains("clock") {
+        facts.clock = Fact::Known(clock(context.date));
+    }
+    let pr = optional(wanted, "pr", pr::pr(context));
+    let signoff = optional(wanted, "signoff", checklist::signoff(context));
+    let template = optional(wanted, "template", checklist::template(context));
+    let checklist = optional(wanted, "checklist", checklist::checklist(context));
+    let people = optional(wanted, "people", people::people(context));
+    let owners = optional(wanted, "owners", owners::owners(context));
+    let sweep = optional(wanted, "sweep", sweep::sweep(context));
+    let reuse = optional(wanted, "reuse", commands::reuse(context));
+    let overrides = optional(wanted, "overrides", commands::overrides(context));
+    let (pr, signoff, template, checklist, people, owners, sweep, reuse, overrides) = futures_util::join!(
+        pr, signoff, template, checklist, people, owners, sweep, reuse, overrides
+    );
+    put(&mut facts.pr, pr);
+    put(&mut facts.signoff, signoff);
+    put(&mut facts.template, template);
+    put(&mut facts.checklist, checklist);
+    put(&mut facts.people, people);
+    put(&mut facts.owners, owners);
+    put(&mut facts.sweep, sweep);
+    put(&mut facts.reuse, reuse);
+    put(&mut facts.overrides, overrides);
+    facts
+}
+
+async fn optional<T>(
+    wanted: &BTreeSet<&str>,
+    name: &str,
+    fact: impl Future<Output = Result<T, Missing>>,
+) -> Option<Result<T, Missing>> {
+    if wanted.contains(name) { Some(fact.await) } else { None }
+}
+
+fn put<T>(place: &mut Fact<T>, found: Option<Result<T, Missing>>) {
+    if let Some(found) = found {
+        *place = found.into();
+    }
+}
+
+fn clock(date: &str) -> Clock {
+    let origin = Origin::new(OriginKind::Clock).quoting(date);
+    Clock { date: date.to_owned(), origin }
+}
+
+/// What a failed read means for a fact: the one table from [`ReadError`] to [`Missing`].
+///
+/// Only a bound that the submission itself exceeds is the submission's; everything else is ours, or
+/// was not asked for (ruling 6).
+pub(crate) fn missing(error: ReadError) -> Missing {
+    let reason = error.to_string();
+    match error {
+        ReadError::Forbidden { permission, .. } => Missing::ours(reason)
+            .with_fix(format!("Grant the app the permission {permission}, then verify again.")),
+        ReadError::RateLimited { until, .. } => {
+            Missing { retry_at: Some(until), ..Missing::ours(reason) }
+        }
+        ReadError::Unavailable { .. } | ReadError::Malformed { .. } => Missing::ours(reason),
+        ReadError::Offline { what } => Missing::offline(&what),
+        ReadError::NotRecorded { what } => Missing {
+            reason: format!("{what}: not in the record that is replayed"),
+            ..Missing::offline("")
+        },
+        ReadError::TooLarge { .. } => Missing::submission(reason),
+    }
+}

@@ -38,7 +38,7 @@ pub struct Membership {
     pub team: String,
     /// The account.
     pub login: String,
-    /// `member`, `not_member`, `no_such_team` or `unreadable`.
+    /// `member`, `not_member`, `unreadable`, or `offline` where a local run did not ask.
     pub state: String,
     /// What GitHub said where it is unreadable.
     pub reason: Option<String>,

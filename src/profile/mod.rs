@@ -1,17 +1,42 @@
 //! How one repository works: `rules/<profile>/profile.yaml` and its tables, as the types that the
 //! readers own. Pure: files come in as text.
+#![deny(clippy::disallowed_methods)]
 
-use serde::Deserialize;
+mod diagnostic;
+mod document;
+mod groups;
+mod load;
+
+pub use diagnostic::{Diagnostic, nearest};
+pub use document::{Key, Kind, Node, Place, Written};
+pub use groups::PathGroups;
+pub use load::{Files, builtin, builtin_names};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::signoff::settings::{Grammar, ItemTable};
+pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 
 /// A checked profile.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     /// `profile.yaml`.
     pub settings: Settings,
     /// `items.yaml`.
     pub items: ItemTable,
+    /// The path groups, compiled.
+    pub groups: PathGroups,
+}
+
+impl Profile {
+    /// Reads sign-offs and templates by this profile's words.
+    ///
+    /// # Errors
+    /// Names the setting that cannot be worked with.
+    pub fn reader(&self) -> Result<crate::signoff::Reader, crate::signoff::SettingsError> {
+        crate::signoff::Reader::new(&self.settings.signoff, &self.items)
+    }
 }
 
 /// `profile.yaml`, as written.
@@ -124,36 +149,6 @@ pub enum FamilyKind {
     Eval,
 }
 
-/// Commands that pin a run.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseSettings {
-    /// The commands.
-    pub commands: Vec<ReuseCommandSettings>,
-    /// Associations whose commands count.
-    pub associations: Vec<String>,
-}
-
-/// One command.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReuseCommandSettings {
-    /// The word with its slash, e.g. `/use`.
-    pub name: String,
-    /// Whether a run id has to follow.
-    pub run_id: Presence,
-}
-
-/// Whether an argument has to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Presence {
-    /// It has to.
-    Required,
-    /// It may.
-    Optional,
-}
-
 /// The check run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,8 +172,34 @@ pub struct Escalation {
     pub text: String,
 }
 
+/// What rule expressions see of a profile, as `profile`: the choices that a profile leaves open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choices {
+    /// Whether the author of the pull request may sign it.
+    pub author_may_sign: Strictness,
+    /// Whether a review on an older commit counts.
+    pub review_of_older_commit: Strictness,
+}
+
+impl Choices {
+    /// Their JSON schema, as `rules check` reads it.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Choices).to_value()
+    }
+}
+
+impl Settings {
+    /// What rule expressions see of it.
+    pub fn choices(&self) -> Choices {
+        Choices {
+            author_may_sign: self.author_may_sign,
+            review_of_older_commit: self.review_of_older_commit,
+        }
+    }
+}
+
 /// Whether something is passed over with a note or blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strictness {
     /// A note.

@@ -46,3 +46,33 @@ pub struct ItemDefinition {
     /// repeated blanks taken out, link targets kept).
     pub tokens: Vec<Vec<String>>,
 }
+
+/// Commands that pin a run (`reuse:` of `profile.yaml`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReuseSettings {
+    /// The commands.
+    pub commands: Vec<ReuseCommandSettings>,
+    /// Associations whose commands count.
+    pub associations: Vec<String>,
+}
+
+/// One command.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReuseCommandSettings {
+    /// The word with its slash, e.g. `/use`.
+    pub name: String,
+    /// Whether a run id has to follow.
+    pub run_id: Presence,
+}
+
+/// Whether an argument has to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// It has to.
+    Required,
+    /// It may.
+    Optional,
+}

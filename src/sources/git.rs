@@ -122,7 +122,9 @@ impl LocalClone {
             return Err(ReadError::Offline { what: key.to_string() });
         }
         let answer = match key {
-            ReadKey::Pull { .. } => self.pull().await.map(|pull| Some(found(&pull))),
+            ReadKey::Pull { .. } | ReadKey::PullAtEnd { .. } => {
+                self.pull().await.map(|pull| Some(found(&pull)))
+            }
             ReadKey::Tips { .. } => Ok(Some(found(&self.tips()))),
             ReadKey::PullCommits { .. } => {
                 self.own().await.map(|compare| Some(found(&compare.as_ref()?["commits"])))

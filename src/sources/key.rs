@@ -79,6 +79,14 @@ pub enum ReadKey {
         /** Number. */
         number: i64,
     },
+    /// The same request as [`ReadKey::Pull`], asked once more when everything else was read: whether
+    /// the head has moved on.
+    PullAtEnd {
+        /// Repository.
+        repo: RepoName,
+        /// Number.
+        number: i64,
+    },
     /// GraphQL: repository id, visibility, default branch and tip, head and target tip of the pull
     /// request, as `{"repository_id", "private", "default_branch", "default_sha", "base_ref",
     /// "base_sha", "head_sha"}`.
@@ -224,6 +232,7 @@ impl ReadKey {
     pub fn repo(&self) -> &RepoName {
         match self {
             Self::Pull { repo, .. }
+            | Self::PullAtEnd { repo, .. }
             | Self::Tips { repo, .. }
             | Self::PullCommits { repo, .. }
             | Self::PullFiles { repo, .. }
@@ -247,8 +256,7 @@ impl ReadKey {
     /// Whether the reply can never change.
     pub fn immutable(&self) -> bool {
         match self {
-            Self::Compare { .. } | Self::File { .. } => true,
-            Self::History { until, .. } => until.is_some(),
+            Self::Compare { .. } | Self::File { .. } | Self::History { .. } => true,
             Self::Jobs { completed, .. } => *completed,
             _ => false,
         }
@@ -259,6 +267,7 @@ impl fmt::Display for ReadKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pull { repo, number } => write!(f, "pull {repo}#{number}"),
+            Self::PullAtEnd { repo, number } => write!(f, "pull {repo}#{number} at the end"),
             Self::Tips { repo, number } => write!(f, "tips {repo}#{number}"),
             Self::PullCommits { repo, number } => write!(f, "commits {repo}#{number}"),
             Self::PullFiles { repo, number } => write!(f, "files {repo}#{number}"),

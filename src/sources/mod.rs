@@ -11,6 +11,7 @@ pub mod live;
 pub mod reader;
 pub mod record;
 mod route;
+pub mod rule_files;
 pub mod types;
 mod wire;
 

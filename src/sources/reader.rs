@@ -169,6 +169,7 @@ impl Reader {
             .reads
             .iter()
             .filter(|(key, read)| read.asked > 0 && !key.immutable())
+            .filter(|(key, _)| !matches!(key, ReadKey::PullAtEnd { .. }))
             .map(|(key, _)| key.clone())
             .collect()
     }

@@ -43,7 +43,9 @@ pub(super) enum Request {
 /// The request for a key.
 pub(super) fn request(key: &ReadKey) -> Request {
     match key {
-        ReadKey::Pull { repo, number } => Request::Document(pull(repo, *number, "")),
+        ReadKey::Pull { repo, number } | ReadKey::PullAtEnd { repo, number } => {
+            Request::Document(pull(repo, *number, ""))
+        }
         ReadKey::PullCommits { repo, number } => {
             cut_list(pull(repo, *number, "/commits?"), PULL_COMMITS, "commits of a pull request")
         }
@@ -112,6 +114,7 @@ pub(super) fn request(key: &ReadKey) -> Request {
 pub(super) fn permission(key: &ReadKey) -> &'static str {
     match key {
         ReadKey::Pull { .. }
+        | ReadKey::PullAtEnd { .. }
         | ReadKey::Tips { .. }
         | ReadKey::PullCommits { .. }
         | ReadKey::PullFiles { .. }

@@ -154,6 +154,28 @@ pub struct Posted {
     pub commit: Option<String>,
 }
 
+impl Posted {
+    /// A text that nobody posted yet.
+    pub fn local(body: &str, author: &str) -> Self {
+        Self {
+            kind: SignOffKind::File,
+            id: 0,
+            node_id: String::new(),
+            author: author.to_owned(),
+            author_id: 0,
+            author_is_bot: false,
+            association: String::new(),
+            body: body.to_owned(),
+            created: String::new(),
+            updated: String::new(),
+            html_url: String::new(),
+            app: None,
+            state: None,
+            commit: None,
+        }
+    }
+}
+
 /// An app that wrote something.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AppRef {

@@ -1,13 +1,36 @@
 //! Rows → verdict (precedence in one place), and its renderings: Markdown, JSON, text, check run.
 //! Pure.
+//!
+//! [`conclude`] is the only place that decides. Every rendering shows the same [`Verdict`], and no
+//! rendering is ever read back: state is the JSON, a comment is a view of it. What a person wrote
+//! (logins, subjects, paths, quotes, addresses, reasons) is made inert here; summaries, messages and
+//! fixes arrive as Markdown that the rules room has made so.
 
-use serde::Serialize;
+mod change;
+mod check;
+mod comment;
+mod conclude;
+mod fit;
+mod inert;
+mod row;
+#[cfg(test)]
+mod samples;
+mod terminal;
+
+pub use change::{RowSummary, Summary, change_marker, changed};
+pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
+pub use comment::{CommentOptions, comment, marker};
+pub use conclude::{Subject, Tries, conclude};
+pub(crate) use inert::{link, unheard};
+pub use terminal::text;
+
+use serde::{Deserialize, Serialize};
 
 use crate::facts::SignOffKind;
 use crate::rules::Row;
 
 /// What the verdict says as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
     /// No check fails.
@@ -18,6 +41,18 @@ pub enum Outcome {
     Undecided,
     /// The pull request needs no sign-off.
     NotRequired,
+}
+
+impl Outcome {
+    /// The words that people read.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Approved => "APPROVED",
+            Self::Rejected => "REJECTED",
+            Self::Undecided => "UNDECIDED",
+            Self::NotRequired => "NO SIGN-OFF REQUIRED",
+        }
+    }
 }
 
 /// The verdict, field by field the JSON of the contract (`countersign/verdict/v1`).
@@ -86,4 +121,50 @@ pub struct SignedBy {
     /// GitHub's id of it, for the marker. Not part of the JSON.
     #[serde(skip)]
     pub id: i64,
+}
+
+impl Verdict {
+    /// Whether every row passed, did not apply or rests on the reviewer's word: an approval with
+    /// anything else in it (a warning, an exception, an advisory row that could not be assessed) is
+    /// shown as one "with warnings".
+    pub fn clean(&self) -> bool {
+        self.checks.iter().all(|row| row::Place::of(row) == row::Place::Quiet)
+    }
+
+    /// `KIND/ID` of the sign-off, as markers and the history spell it.
+    pub fn signoff_key(&self) -> Option<String> {
+        let signoff = self.signoff.as_ref()?;
+        Some(format!("{}/{}", signoff.kind.as_str(), signoff.id))
+    }
+
+    /// The command that reproduces it.
+    pub fn command(&self) -> String {
+        let url = self.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
+        format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"))
+    }
+}
+
+/// The verdict's JSON as `--format json` prints it: the order of the contract, two blanks deep, with
+/// a line break at its end.
+///
+/// Characters that could steer a terminal or reorder what it shows are escaped; JSON's own rule
+/// stops at U+001F.
+///
+/// # Panics
+/// Never: a verdict is plain data.
+pub fn json(verdict: &Verdict) -> String {
+    let pretty = serde_json::to_string_pretty(verdict).expect("a verdict is plain data");
+    let mut out = String::with_capacity(pretty.len() + 1);
+    for c in pretty.chars() {
+        if c != '\n' && inert::steers(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('\n');
+    out
 }

@@ -1,1 +1,41 @@
-//! The stand-in of GitHub and the cases that it serves.
+//! The GitHub stand-in: a small HTTP server that answers as GitHub does for one case.
+//!
+//! A case is a folder (`tests/cases/`): two file trees that become real commits, comments, runs,
+//! artifacts, and what goes wrong. Tests start it with [`StandIn::start`], change it while it runs
+//! and read every write; `cargo run --example stand-in` serves a case to anything else.
+
+#![allow(dead_code, reason = "two crates use it, each of them a part")]
+
+mod answer;
+mod artifacts;
+mod auth;
+mod case;
+mod control;
+mod elsewhere;
+mod faults;
+mod git;
+mod graphql;
+mod history;
+mod rest;
+mod rounds;
+mod server;
+mod spec;
+mod stand_in;
+mod storage;
+mod webhook;
+mod world;
+
+#[allow(unused_imports, reason = "two crates use it, each of them a part")]
+pub use self::{
+    auth::{APP_ID, APP_SLUG, INSTALLATION_ID, PERSONAL_LOGIN, PERSONAL_TOKEN, WEBHOOK_SECRET},
+    case::Case,
+    faults::Hold,
+    rounds::Round,
+    spec::{
+        ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, Move,
+        OneOrMany, Person, PullState, RunSpec, Spec, UpstreamPull, UpstreamSpec,
+    },
+    stand_in::{Options, StandIn},
+    webhook::signature,
+    world::{Logged, World, Write},
+};

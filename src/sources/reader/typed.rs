@@ -24,6 +24,20 @@ impl Reader {
         self.typed(ReadKey::Pull { repo: repo.clone(), number }).await
     }
 
+    /// The head of the pull request when everything else was read.
+    ///
+    /// # Errors
+    /// As for [`Reader::pull`].
+    pub async fn head_at_end(
+        &self,
+        repo: &RepoName,
+        number: i64,
+    ) -> Result<Option<String>, ReadError> {
+        let pull: Option<Pull> =
+            self.typed(ReadKey::PullAtEnd { repo: repo.clone(), number }).await?;
+        Ok(pull.map(|pull| pull.head_sha))
+    }
+
     /// The tips of default branch, target branch and pull request.
     ///
     /// # Errors

@@ -1,0 +1,381 @@
+//! `sweep`: which benchmark runs executed on the pull request's commits, and how far.
+//!
+//! `checks.md`, check 1, with ruling 7: check runs lead from a commit to its runs; each job counts by
+//! its latest execution, so that "re-run failed jobs" keeps earlier successes; what was skipped never
+//! executed; aggregators are no evidence; only runs of a listed workflow and event, on a commit of
+//! the pull request, count. Before the plan can be derived the families are read off the job names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::{future::try_join_all, try_join};
+
+use super::{Context, commands, missing, pr};
+use crate::facts::{
+    Chosen, FamilyCount, Job, Missing, Origin, OriginKind, Sweep, SweepCommit, SweepRun, UnusedRun,
+};
+use crate::profile::{FamilyKind, SweepSettings};
+use crate::sources::types::{self, CheckRun, Run};
+
+/// The fact.
+pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
+    let Some(settings) = &context.profile.settings.sweep else {
+        return Err(Missing::submission("the profile knows no benchmark runs"));
+    };
+    let (commits, files, named) =
+        try_join!(commits(context, settings), pr::files(context), named(context))?;
+    let changed: Vec<&str> = files
+        .iter()
+        .flat_map(|file| [Some(file.path.as_str()), file.previous_path.as_deref()])
+        .flatten()
+        .filter(|path| context.profile.groups.holds(&settings.evidence_group, path))
+        .collect();
+    let chosen = choose(&commits, &changed);
+    let unused = unused(&commits, named, settings);
+    Ok(Sweep { commits, chosen, unused, from_plan: false })
+}
+
+/// Every commit's runs that count, newest commit first.
+async fn commits(
+    context: &Context<'_>,
+    settings: &SweepSettings,
+) -> Result<Vec<SweepCommit>, Missing> {
+    let shas = pr::commits(context).await?;
+    let in_pull: BTreeSet<&str> = shas.iter().map(String::as_str).collect();
+    let per_commit = shas.iter().rev().map(async |sha| {
+        let checks = context.reader.check_runs(context.repo, sha).await.map_err(missing)?;
+        let checks = checks.unwrap_or_default();
+        let ids = run_ids(&checks, &settings.app);
+        let runs = try_join_all(ids.into_iter().map(|id| run(context, settings, id))).await?;
+        let mut runs: Vec<SweepRun> = runs
+            .into_iter()
+            .flatten()
+            .filter(|(run, _)| in_pull.contains(run.head_sha.as_str()) && run.head_sha == *sha)
+            .map(|(_, sweep)| sweep)
+            .collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.id));
+        Ok(SweepCommit { sha: sha.clone(), runs })
+    });
+    let all = try_join_all(per_commit).await?;
+    Ok(all.into_iter().filter(|commit| !commit.runs.is_empty()).collect())
+}
+
+/// The runs behind the check runs of one app: `…/actions/runs/<id>/job/<id>` (GitHub's
+/// `details_url`).
+fn run_ids(checks: &[CheckRun], app: &str) -> BTreeSet<i64> {
+    let of_app = checks.iter().filter(|check| check.app.as_ref().is_some_and(|by| by.slug == app));
+    of_app.filter_map(|check| run_id(check.details_url.as_deref()?)).collect()
+}
+
+fn run_id(details_url: &str) -> Option<i64> {
+    let (_, rest) = details_url.split_once("/actions/runs/")?;
+    rest.split(['/', '?']).next()?.parse().ok()
+}
+
+/// One run with its jobs, where it counts at all.
+async fn run(
+    context: &Context<'_>,
+    settings: &SweepSettings,
+    id: i64,
+) -> Result<Option<(Run, SweepRun)>, Missing> {
+    let Some(run) = context.reader.run(context.repo, id).await.map_err(missing)? else {
+        return Ok(None);
+    };
+    if why_not(&run, settings).is_some() {
+        return Ok(None);
+    }
+    let jobs = context.reader.jobs(context.repo, &run).await.map_err(missing)?;
+    let jobs = latest_executions(jobs.unwrap_or_default(), settings);
+    let sweep = SweepRun {
+        id,
+        attempt: run.attempt,
+        workflow: run.path.clone(),
+        event: run.event.clone(),
+        status: run.status.clone(),
+        conclusion: run.conclusion.clone().unwrap_or_default(),
+        families: count(&jobs, settings),
+        jobs,
+        origin: run_origin(&run),
+    };
+    Ok(Some((run, sweep)))
+}
+
+/// Why a run is no run of the sweep, in words; `None` where it is.
+fn why_not(run: &Run, settings: &SweepSettings) -> Option<String> {
+    if !settings.workflows.contains(&run.path) {
+        return Some(format!("it is a run of {}, not of the sweep workflow", run.path));
+    }
+    if !settings.events.contains(&run.event) {
+        return Some(format!("it was started by {}, which does not count", run.event));
+    }
+    None
+}
+
+fn run_origin(run: &Run) -> Origin {
+    let mut origin = Origin::new(OriginKind::Run).at_url(run.html_url.clone());
+    origin.commit = Some(run.head_sha.clone());
+    origin
+}
+
+/// Each job name of a family by its latest execution: the highest attempt in which it executed, else
+/// the highest in which it is listed.
+fn latest_executions(jobs: Vec<types::Job>, settings: &SweepSettings) -> Vec<Job> {
+    let mut latest: BTreeMap<String, Job> = BTreeMap::new();
+    for job in jobs {
+        let Some(family) = settings.families.iter().find(|f| job.name.starts_with(&f.prefix))
+        else {
+            continue;
+        };
+        let conclusion = match job.status.as_str() {
+            "completed" => job.conclusion.unwrap_or_else(|| "unknown".to_owned()),
+            _ => "pending".to_owned(),
+        };
+        let mut origin = Origin { url: job.html_url, ..Origin::new(OriginKind::CheckRun) };
+        origin.quote = Some(format!("{}: {conclusion}", job.name));
+        let found = Job {
+            family: family.prefix.clone(),
+            kind: kind(family.kind).to_owned(),
+            executed: conclusion != "skipped",
+            attempt: job.attempt,
+            name: job.name,
+            conclusion,
+            origin,
+        };
+        let rank = |job: &Job| (job.executed, job.attempt);
+        match latest.get(&found.name) {
+            Some(kept) if rank(kept) >= rank(&found) => {}
+            _ => {
+                latest.insert(found.name.clone(), found);
+            }
+        }
+    }
+    latest.into_values().collect()
+}
+
+fn kind(kind: FamilyKind) -> &'static str {
+    match kind {
+        FamilyKind::Throughput => "throughput",
+        FamilyKind::Eval => "eval",
+    }
+}
+
+/// The families that have jobs, in the profile's order.
+fn count(jobs: &[Job], settings: &SweepSettings) -> Vec<FamilyCount> {
+    let of = |prefix: &str, pick: fn(&Job) -> bool| {
+        jobs.iter().filter(|job| job.family == prefix && pick(job)).count() as i64
+    };
+    let counted = settings.families.iter().map(|family| FamilyCount {
+        family: family.prefix.clone(),
+        kind: kind(family.kind).to_owned(),
+        succeeded: of(&family.prefix, |job| job.conclusion == "success"),
+        failed: of(&family.prefix, |job| job.executed && job.conclusion != "success"),
+        skipped: of(&family.prefix, |job| !job.executed),
+    });
+    counted.filter(|count| count.succeeded + count.failed + count.skipped > 0).collect()
+}
+
+/// The run that proves most: complete before incomplete, finished before running, then by executed
+/// successes, then the newest commit and the newest run.
+fn choose(commits: &[SweepCommit], self_produced: &[&str]) -> Option<Chosen> {
+    let mut best: Option<Chosen> = None;
+    for commit in commits {
+        for run in &commit.runs {
+            let candidate = summed(commit, run, self_produced);
+            let rank = |chosen: &Chosen| (chosen.complete, chosen.finished, chosen.succeeded);
+            if best.as_ref().is_none_or(|best| rank(&candidate) > rank(best)) {
+                best = Some(candidate);
+            }
+        }
+    }
+    best
+}
+
+fn summed(commit: &SweepCommit, run: &SweepRun, self_produced: &[&str]) -> Chosen {
+    let successes = |kind: &str| {
+        run.families.iter().filter(|f| f.kind == kind).map(|f| f.succeeded).sum::<i64>()
+    };
+    let (throughput, evals) = (successes("throughput"), successes("eval"));
+    let missing: Vec<Job> = run
+        .jobs
+        .iter()
+        .filter(|job| job.executed && job.conclusion != "success")
+        .cloned()
+        .collect();
+    let finished = run.status == "completed";
+    Chosen {
+        run_id: run.id,
+        attempt: run.attempt,
+        sha: commit.sha.clone(),
+        complete: finished && throughput > 0 && evals > 0 && missing.is_empty(),
+        finished,
+        throughput,
+        evals,
+        succeeded: throughput + evals,
+        executed: run.families.iter().map(|f| f.succeeded + f.failed).sum(),
+        missing,
+        self_produced: self_produced.iter().map(|path| (*path).to_owned()).collect(),
+        origin: run.origin.clone(),
+    }
+}
+
+/// A run that somebody named, and what GitHub knows of it.
+struct Named {
+    id: i64,
+    origin: Origin,
+    run: Option<Run>,
+}
+
+/// The runs that the sign-off links and that the winning reuse command pins, each once.
+async fn named(context: &Context<'_>) -> Result<Vec<Named>, Missing> {
+    let mut places: BTreeMap<i64, Origin> = BTreeMap::new();
+    for (id, origin) in super::checklist::named_runs(context) {
+        places.entry(id).or_insert(origin);
+    }
+    // In local mode there are no comments, and a run that nobody pinned is no loss.
+    if let Ok(reuse) = commands::reuse(context).await
+        && let Some(winner) = reuse.winner
+        && let Some(id) = winner.run_id
+    {
+        places.entry(id).or_insert(winner.origin);
+    }
+    try_join_all(places.into_iter().map(async |(id, origin)| {
+        let run = context.reader.run(context.repo, id).await.map_err(missing)?;
+        Ok(Named { id, origin, run })
+    }))
+    .await
+}
+
+/// Those of them that do not count, with why, and with what was probably meant.
+fn unused(commits: &[SweepCommit], named: Vec<Named>, settings: &SweepSettings) -> Vec<UnusedRun> {
+    let counted: BTreeSet<i64> =
+        commits.iter().flat_map(|commit| commit.runs.iter().map(|run| run.id)).collect();
+    named
+        .into_iter()
+        .filter(|named| !counted.contains(&named.id))
+        .map(|named| {
+            let why = match &named.run {
+                None => "no such run exists in this repository".to_owned(),
+                Some(run) => why_not(run, settings).unwrap_or_else(|| {
+                    format!("it ran on {}, which is no commit of this pull request", run.head_sha)
+                }),
+            };
+            let suggestion = named.run.is_none().then(|| meant(named.id, &counted)).flatten();
+            UnusedRun { run_id: named.id, why, suggestion, origin: named.origin }
+        })
+        .collect()
+}
+
+/// The one counted run of which the typed id is a beginning, or that it becomes with one more digit.
+fn meant(typed: i64, counted: &BTreeSet<i64>) -> Option<i64> {
+    let typed = typed.to_string();
+    let mut candidates = counted.iter().filter(|id| {
+        let id = id.to_string();
+        id.starts_with(&typed)
+            || (id.len() == typed.len() + 1
+                && (0..id.len()).any(|at| format!("{}{}", &id[..at], &id[at + 1..]) == typed))
+    });
+    let first = candidates.next()?;
+    candidates.next().is_none().then_some(*first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Family;
+
+    fn settings() -> SweepSettings {
+        let family = |prefix: &str, kind| Family { prefix: prefix.to_owned(), kind };
+        SweepSettings {
+            workflows: vec![".github/workflows/bench.yml".to_owned()],
+            events: vec!["pull_request".to_owned()],
+            app: "github-actions".to_owned(),
+            evidence_group: "evidence".to_owned(),
+            families: vec![
+                family("bench /", FamilyKind::Throughput),
+                family("eval /", FamilyKind::Eval),
+            ],
+        }
+    }
+
+    fn job(name: &str, attempt: i64, conclusion: &str) -> types::Job {
+        types::Job {
+            id: attempt,
+            name: name.to_owned(),
+            status: if conclusion == "pending" { "in_progress" } else { "completed" }.to_owned(),
+            conclusion: (conclusion != "pending").then(|| conclusion.to_owned()),
+            attempt,
+            run_id: 1,
+            started_at: None,
+            completed_at: None,
+            html_url: None,
+        }
+    }
+
+    #[test]
+    fn a_job_counts_by_its_latest_execution() {
+        let jobs = vec![
+            job("bench / a", 1, "success"),
+            job("bench / a", 2, "skipped"),
+            job("bench / b", 1, "failure"),
+            job("bench / b", 2, "success"),
+            job("eval / a", 2, "success"),
+            job("eval / a", 1, "success"),
+            job("collect-evals", 2, "success"),
+            job("bench / c", 2, "pending"),
+        ];
+        let latest = latest_executions(jobs, &settings());
+        let told: Vec<_> = latest
+            .iter()
+            .map(|job| (job.name.as_str(), job.conclusion.as_str(), job.attempt))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("bench / a", "success", 1),
+                ("bench / b", "success", 2),
+                ("bench / c", "pending", 2),
+                ("eval / a", "success", 2)
+            ]
+        );
+        let counts = count(&latest, &settings());
+        assert_eq!(counts[0].succeeded, 2);
+        assert_eq!(counts[0].failed, 1);
+    }
+
+    #[test]
+    fn evaluations_that_were_skipped_prove_nothing() {
+        let latest = latest_executions(
+            vec![job("bench / a", 1, "success"), job("eval /", 1, "skipped")],
+            &settings(),
+        );
+        let run = SweepRun {
+            id: 1,
+            attempt: 1,
+            workflow: String::new(),
+            event: String::new(),
+            status: "completed".to_owned(),
+            conclusion: "success".to_owned(),
+            families: count(&latest, &settings()),
+            jobs: latest,
+            origin: Origin::new(OriginKind::Run),
+        };
+        let chosen = summed(&SweepCommit { sha: "x".into(), runs: vec![] }, &run, &[]);
+        assert!(!chosen.complete);
+        assert_eq!((chosen.throughput, chosen.evals, chosen.executed), (1, 0, 1));
+    }
+
+    #[test]
+    fn the_run_that_was_meant_is_found_only_where_it_is_the_only_one() {
+        let counted = BTreeSet::from([38_266_927_261, 40_000_000_001]);
+        assert_eq!(meant(3_826_692_726, &counted), Some(38_266_927_261));
+        assert_eq!(meant(3_266_927_261, &counted), Some(38_266_927_261));
+        assert_eq!(meant(99, &counted), None);
+        assert_eq!(meant(1, &BTreeSet::from([11, 12])), None);
+    }
+
+    #[test]
+    fn a_details_url_names_its_run() {
+        assert_eq!(run_id("https://h/o/r/actions/runs/42/job/7"), Some(42));
+        assert_eq!(run_id("https://h/o/r/actions/runs/42?pr=1"), Some(42));
+        assert_eq!(run_id("https://h/o/r/runs/42"), None);
+    }
+}

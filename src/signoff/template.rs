@@ -1,0 +1,139 @@
+//! The checklist document → the template's items.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::form::Form;
+use super::items::slug;
+use super::rows::{Kind, Rows};
+use super::text::{CleanText, as_i64, shortened};
+use super::{Place, Reader};
+use crate::facts::TemplateItem;
+use crate::limits;
+
+/// What an unknown item's id begins with.
+pub(super) const UNKNOWN: &str = "item:";
+
+/// A document that holds no template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// Longer than a checklist document may be.
+    #[error(
+        "{bytes} bytes are more than a checklist document may have ({})",
+        limits::DOCUMENT_BYTES
+    )]
+    TooLong {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// Neither the heading nor the phrase is in it.
+    #[error("it has neither a heading \"{heading}\" nor the opening phrase")]
+    NoTemplate {
+        /// The heading that was looked for.
+        heading: String,
+    },
+    /// The place of the template has no item with a box.
+    #[error("the template has no item that begins with `- [ ]`")]
+    NoItems,
+}
+
+impl Reader {
+    /// Reads the template's items, nested ones included, in order.
+    ///
+    /// The template is the first code block under the heading that holds the opening phrase, else
+    /// the section under the heading itself (June 2026 versions of `docs/PR_REVIEW_CHECKLIST.md` had
+    /// no fence); without that heading the first code block with the phrase, or the document. An
+    /// item that the item table does not know, or knows only as another item's second copy, has the
+    /// id `item:<first words>`.
+    ///
+    /// # Errors
+    /// Says what the document lacks.
+    pub fn parse_template(
+        &self,
+        document: &str,
+        heading: &str,
+        place: &Place,
+    ) -> Result<Vec<TemplateItem>, TemplateError> {
+        if document.len() > limits::DOCUMENT_BYTES {
+            return Err(TemplateError::TooLong { bytes: document.len() });
+        }
+        let text = CleanText::new(document);
+        let rows = Rows::of(text.as_str());
+        let section = match section_under(&rows, heading) {
+            Some(section) => section,
+            None if document.contains(&self.grammar.phrase) => 0..rows.rows.len(),
+            None => return Err(TemplateError::NoTemplate { heading: heading.to_owned() }),
+        };
+        let holds_phrase = |row: &&super::rows::Row| {
+            row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase)
+        };
+        let items = match rows.rows[section.clone()].iter().find(holds_phrase) {
+            Some(fence) => {
+                let text = CleanText::within(document, text.original_range(fence.start..fence.end));
+                let rows = Rows::of(text.as_str());
+                self.template_items(&rows, 0..rows.rows.len(), &text, place)
+            }
+            None => self.template_items(&rows, section, &text, place),
+        };
+        if items.is_empty() { Err(TemplateError::NoItems) } else { Ok(items) }
+    }
+
+    fn template_items(
+        &self,
+        rows: &Rows,
+        within: Range<usize>,
+        text: &CleanText<'_>,
+        place: &Place,
+    ) -> Vec<TemplateItem> {
+        let form = Form::read(&self.grammar, rows, within, text);
+        let mut ids = BTreeSet::new();
+        let mut items = Vec::with_capacity(form.items.len());
+        for (index, item) in form.items.iter().enumerate() {
+            let known = self.identify(item).map(str::to_owned).filter(|id| !ids.contains(id));
+            let id = known.unwrap_or_else(|| unknown_id(&item.text, &ids));
+            let line = &text.as_str()[text.line_around(item.range.start)];
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let wanted = item.text.to_lowercase();
+            ids.insert(id.clone());
+            items.push(TemplateItem {
+                id,
+                text: shortened(&item.text, limits::ITEM_CHARS),
+                paste: format!("{indent}- [ ] {}", item.markdown),
+                position: as_i64(index + 1),
+                wants_run_link: self
+                    .grammar
+                    .run_link_wanted
+                    .iter()
+                    .any(|words| wanted.contains(&words.to_lowercase())),
+                origin: place.origin(Some(text.line(item.range.start))).quoting(line.trim()),
+            });
+        }
+        items
+    }
+}
+
+/// Whether the id is one that no item table gave.
+pub(super) fn is_unknown(id: &str) -> bool {
+    id.starts_with(UNKNOWN)
+}
+
+/// The id of an item that nobody knows; numbered where two begin alike.
+fn unknown_id(text: &str, taken: &BTreeSet<String>) -> String {
+    let id = format!("{UNKNOWN}{}", slug(text));
+    let numbered = (2..).map(|n: u32| format!("{id}-{n}"));
+    let mut candidates = std::iter::once(id.clone()).chain(numbered);
+    candidates.find(|id| !taken.contains(id)).unwrap_or(id)
+}
+
+/// The rows under a heading, up to the next one that is no deeper.
+fn section_under(rows: &Rows, heading: &str) -> Option<Range<usize>> {
+    let wanted = heading.trim_start_matches('#').trim();
+    let at = rows.rows.iter().position(|row| {
+        row.kind == Kind::Heading
+            && row.plain.trim().trim_end_matches(':').eq_ignore_ascii_case(wanted)
+    })?;
+    let level = rows.rows[at].level;
+    let ends = |row: &super::rows::Row| row.kind == Kind::Heading && row.level <= level;
+    let length = rows.rows[at + 1..].iter().position(ends);
+    Some(at + 1..length.map_or(rows.rows.len(), |length| at + 1 + length))
+}

@@ -1,0 +1,103 @@
+//! The files of a profile from a folder on disk.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::limits;
+use crate::profile::Files;
+
+/// Files that a profile may have: far more than any has, far fewer than a home folder.
+const FILES: usize = 500;
+
+/// Why a profile's folder could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleFilesError {
+    /// The folder or a file in it cannot be read.
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        /// What could not be read.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// There is no `profile.yaml`.
+    #[error("{}: no profile: it has no `profile.yaml`", path.display())]
+    NoProfile {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file is not UTF-8.
+    #[error("{}: not UTF-8 at byte {offset}", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes are.
+        offset: usize,
+    },
+    /// More than a profile can have.
+    #[error("{}: more than {bound}", path.display())]
+    TooLarge {
+        /// The folder or file.
+        path: PathBuf,
+        /// The bound, with its unit.
+        bound: String,
+    },
+}
+
+/// Reads every YAML file of a profile's folder: those in it and those in `tables/`. Hidden files and
+/// everything else are passed over; links are followed.
+///
+/// # Errors
+/// Names the file or folder that could not be read.
+pub fn read_dir(dir: &Path) -> Result<Files, RuleFilesError> {
+    let mut files = Files::new();
+    read_folder(dir, "", &mut files)?;
+    if !files.contains_key("profile.yaml") {
+        return Err(RuleFilesError::NoProfile { path: dir.to_owned() });
+    }
+    let tables = dir.join("tables");
+    if tables.is_dir() {
+        read_folder(&tables, "tables/", &mut files)?;
+    }
+    Ok(files)
+}
+
+/// The name of the profile in a folder: that of the folder.
+pub fn profile_name(dir: &Path) -> Option<String> {
+    let absolute = dir.canonicalize().ok()?;
+    Some(absolute.file_name()?.to_str()?.to_owned())
+}
+
+fn read_folder(dir: &Path, prefix: &str, files: &mut Files) -> Result<(), RuleFilesError> {
+    let unreadable = |source| RuleFilesError::Unreadable { path: dir.to_owned(), source };
+    for entry in std::fs::read_dir(dir).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        if name.starts_with('.') || !yaml || !path.is_file() {
+            continue;
+        }
+        if files.len() == FILES {
+            let bound = format!("{FILES} files");
+            return Err(RuleFilesError::TooLarge { path: dir.to_owned(), bound });
+        }
+        files.insert(format!("{prefix}{name}"), read_file(&path)?);
+    }
+    Ok(())
+}
+
+fn read_file(path: &Path) -> Result<String, RuleFilesError> {
+    let unreadable = |source| RuleFilesError::Unreadable { path: path.to_owned(), source };
+    let bound = u64::try_from(limits::RULE_FILE_BYTES).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(bound + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > limits::RULE_FILE_BYTES {
+        let bound = format!("{bound} bytes");
+        return Err(RuleFilesError::TooLarge { path: path.to_owned(), bound });
+    }
+    String::from_utf8(bytes).map_err(|error| RuleFilesError::NotText {
+        path: path.to_owned(),
+        offset: error.utf8_error().valid_up_to(),
+    })
+}

@@ -1,0 +1,113 @@
+//! What the queue holds.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::SignOffKind;
+
+/// One webhook delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// `X-GitHub-Delivery`; a redelivery carries the same one.
+    pub guid: String,
+    /// `X-GitHub-Event`.
+    pub event: String,
+    /// `action` of the payload.
+    pub action: Option<String>,
+    /// `owner/name`.
+    pub repository: String,
+    /// SHA-256 of the raw body, 64 hex digits.
+    pub body_sha256: String,
+    /// Unix milliseconds.
+    pub received_at: i64,
+}
+
+/// What became of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    /// It is on disk, and so is its job.
+    New,
+    /// Its GUID was there already; nothing was written.
+    Repeated {
+        /// Whether the body is the one of the first time. GitHub never changes it.
+        same_body: bool,
+    },
+}
+
+/// The pull request that a job is about; jobs of one key never run side by side.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PullKey {
+    /// `owner/name`, as GitHub spells it.
+    pub repository: String,
+    /// Its number.
+    pub number: i64,
+}
+
+impl fmt::Display for PullKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.repository, self.number)
+    }
+}
+
+/// A sign-off as GitHub addresses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignOffRef {
+    /// How it was posted.
+    pub kind: SignOffKind,
+    /// GitHub's id.
+    pub id: i64,
+}
+
+/// `kind/id`, as the marker of a verdict comment and the history spell it.
+impl fmt::Display for SignOffRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.as_str(), self.id)
+    }
+}
+
+/// What asked for a verification. Whether the actor may ask is the worker's business.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// Login of the account that acted. A person: bots are turned away at the door.
+    pub actor: String,
+    /// `event/action`, e.g. `issue_comment/created`.
+    pub event: String,
+    /// The sign-off it is about; `None` for all that stand.
+    pub signoff: Option<SignOffRef>,
+}
+
+/// A job to queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewJob {
+    /// The pull request.
+    pub key: PullKey,
+    /// Why.
+    pub triggers: Vec<Trigger>,
+}
+
+/// A job that a worker holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Its row.
+    pub id: i64,
+    /// The pull request.
+    pub key: PullKey,
+    /// Why, in order of arrival, without repetitions.
+    pub triggers: Vec<Trigger>,
+    /// How often it was started since its newest trigger, this time included; a crash counts.
+    pub attempts: i64,
+    /// What [`super::Store::save_state`] kept; `null` at first.
+    pub state: serde_json::Value,
+    /// Rises with every start, so that a worker that lost the job cannot touch it any more.
+    pub(super) claim: i64,
+}
+
+/// Appends those of `more` that `triggers` does not hold.
+pub(super) fn merge(triggers: &mut Vec<Trigger>, more: Vec<Trigger>) {
+    for trigger in more {
+        if !triggers.contains(&trigger) {
+            triggers.push(trigger);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The short new comment where a later verification of the same sign-off changes the verdict: an
+//! edited comment notifies nobody.
+
+use serde::Deserialize;
+
+use super::comment::short;
+use super::inert::{link, mention};
+use super::row::{face, name};
+use super::{Outcome, SignedBy, Verdict};
+use crate::rules::{Override, Row, RowStatus};
+
+/// Rows named in the comment; the verdict comment has them all.
+const ROWS_SHOWN: usize = 20;
+
+/// What is kept of an earlier verdict to tell what changed. Reads from a verdict's JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Summary {
+    /// Its outcome.
+    pub verdict: Outcome,
+    /// The commit that it speaks of.
+    pub assessed_commit: String,
+    /// Its rows.
+    pub checks: Vec<RowSummary>,
+}
+
+/// A row of an earlier verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct RowSummary {
+    /// The rule's id.
+    pub id: String,
+    /// Its number.
+    pub number: Option<i64>,
+    /// Its title.
+    pub title: String,
+    /// What came of it.
+    pub status: RowStatus,
+    /// The exception, where there was one.
+    pub overridden: Option<Override>,
+}
+
+impl RowSummary {
+    fn of(row: &Row) -> Self {
+        Self {
+            id: row.id.clone(),
+            number: row.number,
+            title: row.title.clone(),
+            status: row.status,
+            overridden: row.overridden.clone(),
+        }
+    }
+
+    fn name(&self) -> String {
+        name(self.number, &self.title)
+    }
+
+    fn word(&self) -> &'static str {
+        face(self.status, self.overridden.is_some()).1
+    }
+}
+
+impl From<&Verdict> for Summary {
+    fn from(verdict: &Verdict) -> Self {
+        Self {
+            verdict: verdict.verdict,
+            assessed_commit: verdict.assessed_commit.clone(),
+            checks: verdict.checks.iter().map(RowSummary::of).collect(),
+        }
+    }
+}
+
+/// First line of that comment: one change has one, however often it is tried.
+pub fn change_marker(signoff: &SignedBy, verdict: &Verdict) -> String {
+    format!(
+        "<!-- countersign change={}/{} verdict={} -->",
+        signoff.kind.as_str(),
+        signoff.id,
+        verdict.id
+    )
+}
+
+/// The comment, with a link to the verdict comment at `url`; `None` where nothing changed or one of
+/// the two concluded nothing.
+pub fn changed(verdict: &Verdict, previous: &Summary, url: Option<&str>) -> Option<String> {
+    let signoff = verdict.signoff.as_ref()?;
+    let concluded = |outcome| matches!(outcome, Outcome::Approved | Outcome::Rejected);
+    if verdict.verdict == previous.verdict
+        || !concluded(verdict.verdict)
+        || !concluded(previous.verdict)
+    {
+        return None;
+    }
+    let call = match verdict.verdict {
+        Outcome::Rejected => format!("{} ", mention(&signoff.author)),
+        _ => String::new(),
+    };
+    let before = match previous.assessed_commit == verdict.assessed_commit {
+        true => String::new(),
+        false => format!(" (at {})", short(&previous.assessed_commit)),
+    };
+    let mut text = format!(
+        "{}\n{call}The verdict on {} changed: **{}**{before} → **{}** at {}. {} has the details.\n",
+        change_marker(signoff, verdict),
+        link("this sign-off", signoff.url.as_deref()),
+        previous.verdict.words(),
+        verdict.verdict.words(),
+        short(&verdict.assessed_commit),
+        link("The verdict", url),
+    );
+    let rows = rows(verdict, previous);
+    for row in rows.iter().take(ROWS_SHOWN) {
+        text.push_str(&format!("\n- {row}"));
+    }
+    if rows.len() > ROWS_SHOWN {
+        text.push_str(&format!("\n- and {} more", rows.len() - ROWS_SHOWN));
+    }
+    Some(text.trim_end().to_owned() + "\n")
+}
+
+/// `Check 1 (Sweep): FAIL → PASS`, for every row whose word changed, came or went.
+fn rows(verdict: &Verdict, previous: &Summary) -> Vec<String> {
+    let now: Vec<RowSummary> = verdict.checks.iter().map(RowSummary::of).collect();
+    let find = |rows: &[RowSummary], id: &str| rows.iter().find(|row| row.id == id).cloned();
+    let came = now.iter().filter_map(|row| match find(&previous.checks, &row.id) {
+        Some(old) if old.word() == row.word() => None,
+        Some(old) => Some(format!("{}: {} → {}", row.name(), old.word(), row.word())),
+        None => Some(format!("{}: new, {}", row.name(), row.word())),
+    });
+    let went = previous
+        .checks
+        .iter()
+        .filter(|old| find(&now, &old.id).is_none())
+        .map(|old| format!("{}: gone", old.name()));
+    came.chain(went).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Summary, changed};
+    use crate::rules::RowStatus;
+    use crate::verdict::samples::{row, subject};
+    use crate::verdict::{Tries, conclude, json};
+
+    #[test]
+    fn it_says_from_what_to_what_and_which_rows() {
+        let rows = |status| vec![row(0, RowStatus::Pass), row(1, status)];
+        let rejected = conclude(rows(RowStatus::Fail), subject(), Tries::Last);
+        let approved = conclude(rows(RowStatus::Pass), subject(), Tries::Last);
+        let url = Some("https://github.example/c/20");
+        let stored: Summary =
+            serde_json::from_str(&json(&rejected)).expect("the JSON of a verdict");
+        assert_eq!(stored, Summary::from(&rejected));
+        assert_eq!(
+            changed(&approved, &stored, url).expect("a change"),
+            format!(
+                "<!-- countersign change=issue_comment/11 verdict={} -->\n\
+                 The verdict on [this sign-off](https://github.example/example/bench/pull/12#issuecomment-11) \
+                 changed: **REJECTED** → **APPROVED** at `111111111111`. \
+                 [The verdict](https://github.example/c/20) has the details.\n\n\
+                 - Check 1 (Title 1): FAIL → PASS\n",
+                approved.id
+            )
+        );
+        let back = changed(&rejected, &Summary::from(&approved), url).expect("a change");
+        assert!(back.contains("-->\n@bob The verdict"), "a rejection calls its signer: {back}");
+        assert_eq!(changed(&approved, &Summary::from(&approved), url), None);
+    }
+
+    #[test]
+    fn what_concludes_nothing_changes_nothing() {
+        let approved = conclude(vec![row(1, RowStatus::Pass)], subject(), Tries::Last);
+        let undecided = conclude(vec![row(1, RowStatus::Undecided)], subject(), Tries::Last);
+        assert_eq!(changed(&undecided, &Summary::from(&approved), None), None);
+        assert_eq!(changed(&approved, &Summary::from(&undecided), None), None);
+    }
+}
