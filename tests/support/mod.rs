@@ -17,6 +17,7 @@ mod faults;
 mod git;
 mod graphql;
 mod history;
+mod process;
 mod rest;
 mod rounds;
 mod server;
@@ -31,6 +32,7 @@ pub use self::{
     auth::{APP_ID, APP_SLUG, INSTALLATION_ID, PERSONAL_LOGIN, PERSONAL_TOKEN, WEBHOOK_SECRET},
     case::Case,
     faults::Hold,
+    process::ServerProcess,
     rounds::Round,
     spec::{
         ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, Move,
