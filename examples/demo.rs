@@ -109,9 +109,10 @@ fn name(case: &Path) -> String {
 /// Id and author of the comment that opens like a sign-off.
 fn signoff(stand_in: &StandIn) -> anyhow::Result<(u64, String)> {
     let world = stand_in.world();
-    let found = world.comments.values().rev().find(|comment| {
-        comment.body.trim_start().starts_with("As a PR reviewer and CODEOWNER")
-    });
+    let found =
+        world.comments.values().rev().find(|comment| {
+            comment.body.trim_start().starts_with("As a PR reviewer and CODEOWNER")
+        });
     let found = found.ok_or_else(|| anyhow::anyhow!("the case has no sign-off"))?;
     Ok((found.id, found.author.clone()))
 }

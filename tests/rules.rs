@@ -44,7 +44,7 @@ fn the_checks_are_those_of_the_contract() {
          10 engine-patch Engine patches\n11 golden-al Golden AL\n12 append-only Append-only\n\
          13 draft-as-shipped Draft as shipped\n14 pareto-coverage Pareto coverage (advisory)\n\
          15 description PR description (advisory)\n16 claims Claims in the details (advisory)\n\
-         17 code-quality Code quality (attested)\n18 vendor-overview Vendor overview (advisory)\n"
+         17 code-quality Code quality\n18 vendor-overview Vendor overview (advisory)\n"
     );
 }
 
@@ -286,7 +286,7 @@ fn a_need_that_nothing_uses_and_a_fact_that_is_not_needed_are_reported() {
 
 #[test]
 fn a_template_item_that_no_rule_answers_for_is_reported() {
-    let at = place("items.yaml", "pareto, label");
+    let at = place("items.yaml", "pareto\n    label");
     assert_eq!(
         broken("14-pareto-coverage.yaml", "items: [pareto]", "items: []"),
         [format!(
@@ -424,7 +424,7 @@ fn the_commands_say_what_they_found() {
 
     let (exit, out, err) = countersign(&["explain", "swep"]);
     assert_eq!((exit, out.as_str()), (2, ""));
-    assert_eq!(err, "no rule has the id or number `swep`; did you mean `sweep`?\n");
+    assert_eq!(err, "error: no rule has the id or number `swep`; did you mean `sweep`?\n");
 }
 
 #[test]

@@ -53,11 +53,9 @@ pub fn run(args: Args) -> Exit {
         }
         Kind::Signoff => signoff(&args.file, args.rules.as_deref()),
         Kind::Codeowners => codeowners(&args.file, &args.paths),
-        Kind::Log
-        | Kind::Changelog
-        | Kind::Recipe
-        | Kind::Pareto
-        | Kind::Safetensors => Err("this reader is not built yet; `signoff` and `codeowners` are".to_owned()),
+        Kind::Log | Kind::Changelog | Kind::Recipe | Kind::Pareto | Kind::Safetensors => {
+            Err("this reader is not built yet; `signoff` and `codeowners` are".to_owned())
+        }
     };
     match answer {
         Ok(value) => {

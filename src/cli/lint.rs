@@ -145,7 +145,7 @@ fn counted(count: usize, noun: &str) -> String {
 
 /// The reader that a profile's words make, and the heading above its template.
 pub(super) fn reader(rules: Option<&Path>) -> Result<(Reader, String), String> {
-    let rules = super::rules::load(rules).map_err(|error| error.render())?;
-    let reader = rules.profile.reader().map_err(|error| error.to_string())?;
-    Ok((reader, rules.profile.settings.template.heading))
+    let profile = super::rules::load_profile(rules).map_err(|error| error.to_string())?;
+    let reader = profile.reader().map_err(|error| error.to_string())?;
+    Ok((reader, profile.settings.template.heading))
 }

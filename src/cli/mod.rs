@@ -5,6 +5,7 @@ pub mod facts;
 pub mod inspect;
 pub mod lint;
 mod publish;
+mod rule_files;
 pub mod rules;
 pub mod serve;
 pub mod target;

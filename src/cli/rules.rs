@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::{Subcommand, ValueEnum};
 
+use super::rule_files::{self, RuleFilesError};
 use super::{Exit, bad, to_stderr, to_stdout};
-use crate::profile::{self, Diagnostic, Files, nearest};
+use crate::profile::{self, Diagnostic, Files, Profile, nearest};
 use crate::rules::{Attested, Rule, RuleSet, Severity, page};
-use crate::sources::rule_files::{self, RuleFilesError};
 
 /// The profile that is used where no folder is given.
 pub const DEFAULT_PROFILE: &str = "inferencex";
@@ -82,12 +82,23 @@ pub enum LoadError {
 impl LoadError {
     /// The error as people see it: the lines at fault with a mark below each place.
     pub fn render(&self) -> String {
+        self.drawn(&Renderer::styled())
+    }
+
+    fn drawn(&self, renderer: &Renderer) -> String {
         match self {
             Self::Unreadable(error) => format!("{error}\n"),
             Self::Mistakes { files, found } => {
-                found.iter().map(|mistake| draw(mistake, files)).collect()
+                found.iter().map(|mistake| draw(mistake, files, renderer)).collect()
             }
         }
+    }
+}
+
+/// The same without colour.
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.drawn(&Renderer::plain()).trim_end())
     }
 }
 
@@ -96,14 +107,8 @@ impl LoadError {
 /// # Errors
 /// What could not be read, or every mistake in the files.
 pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
-    match dir {
-        None => load_named(DEFAULT_PROFILE, None),
-        Some(dir) => {
-            let files = rule_files::read_dir(dir)
-                .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
-            checked(&profile::declared_name(&files), files)
-        }
-    }
+    let (name, files) = read(dir)?;
+    checked(&name, files)
 }
 
 /// The profile of a name: a folder below `dir`, or a built-in one.
@@ -114,6 +119,30 @@ pub(super) fn load_named(name: &str, dir: Option<&Path>) -> Result<RuleSet, Box<
     match dir {
         Some(dir) => load(Some(&dir.join(name))),
         None => checked(name, profile::builtin(name).unwrap_or_default()),
+    }
+}
+
+/// The profile alone: a mistake in a rule is no reason not to read a sign-off.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn load_profile(dir: Option<&Path>) -> Result<Profile, Box<LoadError>> {
+    let (name, files) = read(dir)?;
+    Profile::from_files(&name, &files)
+        .map_err(|found| Box::new(LoadError::Mistakes { files, found }))
+}
+
+fn read(dir: Option<&Path>) -> Result<(String, Files), Box<LoadError>> {
+    match dir {
+        None => {
+            let files = profile::builtin(DEFAULT_PROFILE).unwrap_or_default();
+            Ok((DEFAULT_PROFILE.to_owned(), files))
+        }
+        Some(dir) => {
+            let files = rule_files::read_dir(dir)
+                .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
+            Ok((profile::declared_name(&files), files))
+        }
     }
 }
 
@@ -172,7 +201,7 @@ fn check(place: &PlaceArgs) -> Exit {
 }
 
 /// One mistake as the compiler of Rust would draw it.
-fn draw(mistake: &Diagnostic, files: &Files) -> String {
+fn draw(mistake: &Diagnostic, files: &Files, renderer: &Renderer) -> String {
     let mut title = mistake.message.clone();
     if let Some(name) = &mistake.suggestion {
         let _ = write!(title, "; did you mean `{name}`?");
@@ -191,7 +220,7 @@ fn draw(mistake: &Diagnostic, files: &Files) -> String {
         report
             .push(annotate_snippets::Group::with_title(Level::HELP.secondary_title(help.as_str())));
     }
-    format!("{}\n\n", Renderer::styled().render(&report))
+    format!("{}\n\n", renderer.render(&report))
 }
 
 /// The byte offset of a 1-based line and column.

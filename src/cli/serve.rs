@@ -86,12 +86,7 @@ async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
 }
 
 /// What the workers do: assess and publish.
-fn work(
-    config: &Config,
-    store: &Store,
-    app: Arc<App>,
-    profiles: &Profiles,
-) -> Arc<dyn Work> {
+fn work(config: &Config, store: &Store, app: Arc<App>, profiles: &Profiles) -> Arc<dyn Work> {
     let public_url = config.public_url.as_ref().map(ToString::to_string);
     Arc::new(Verifications::new(app, store.clone(), profiles.clone(), public_url, config.now))
 }
@@ -112,7 +107,7 @@ pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
             Some(loaded) => Arc::clone(loaded),
             None => {
                 let rules = super::rules::load_named(name, config.rules.as_deref())
-                    .map_err(|error| anyhow::anyhow!("{}", error.render().trim_end()))?;
+                    .map_err(|error| anyhow::anyhow!("{error}"))?;
                 let signoffs = rules.profile.reader()?;
                 let loaded = Arc::new(Loaded { rules, signoffs });
                 by_name.insert(name, Arc::clone(&loaded));

@@ -121,7 +121,7 @@ impl TargetArgs {
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
     pub fn open(self) -> Result<Opened, String> {
-        let rules = super::rules::load(self.rules.as_deref()).map_err(|error| error.render())?;
+        let rules = super::rules::load(self.rules.as_deref()).map_err(|error| error.to_string())?;
         let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
         let only = selected(&rules, self.only)?;
         let now = self.now.or_else(now_from_environment);

@@ -4,6 +4,7 @@ use futures_util::try_join;
 
 use super::{Context, missing};
 use crate::facts::{ChangedFile, CommitRef, Missing, Origin, OriginKind, Pr};
+use crate::sources::ReadError;
 use crate::sources::types::{Commit, Compare, File, Pull, Tips};
 
 /// The pull request as GitHub describes it now.
@@ -51,8 +52,13 @@ pub(super) async fn comparison(context: &Context<'_>) -> Result<Compare, Missing
 /// The list is read beside the pull request, so that a round is saved; where the head moved between
 /// the two reads it does not end in the assessed commit, and the pinned comparison decides.
 pub(super) async fn commits(context: &Context<'_>) -> Result<Vec<String>, Missing> {
-    let listed =
-        async { context.reader.pull_commits(context.repo, context.number).await.map_err(missing) };
+    let listed = async {
+        match context.reader.pull_commits(context.repo, context.number).await {
+            // GitHub lists so many and no more; the comparison has them all.
+            Err(ReadError::TooLarge { .. }) => Ok(None),
+            listed => listed.map_err(missing),
+        }
+    };
     let (pull, listed) = try_join!(pull(context), listed)?;
     let shas = |commits: Vec<Commit>| commits.into_iter().map(|commit| commit.sha).collect();
     match listed {

@@ -15,8 +15,8 @@ pub use load::{Files, builtin, builtin_names, declared_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 use crate::signoff::settings::{Grammar, ItemTable};
+pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 
 /// A checked profile.
 #[derive(Debug, Clone)]

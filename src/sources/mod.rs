@@ -11,7 +11,6 @@ pub mod live;
 pub mod reader;
 pub mod record;
 mod route;
-pub mod rule_files;
 pub mod types;
 mod wire;
 
