@@ -64,6 +64,19 @@ async fn run(args: Args) -> anyhow::Result<()> {
         println!("{name}={value}");
     }
     eprintln!("serving {} for {}", args.case.display(), stand_in.pull_url());
-    tokio::signal::ctrl_c().await?;
+    let (git_dir, base, head) = (stand_in.git_dir(), stand_in.sha("base"), stand_in.sha("head"));
+    eprintln!("its commits: --git-dir {} --base {base} --head {head}", git_dir.display());
+    until_stopped().await
+}
+
+/// Waits for Ctrl-C or a polite kill, so that the folders that were made go away.
+async fn until_stopped() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        _ = terminated.recv() => {}
+    }
     Ok(())
 }

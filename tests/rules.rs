@@ -205,7 +205,7 @@ fn an_outcome_without_an_example_is_reported() {
 fn a_duplicate_id_and_number_are_reported() {
     let at = place("05-checklist.yaml", "checklist\nnumber");
     let found = broken("05-checklist.yaml", "id: checklist\nnumber", "id: reuse-command\nnumber");
-    assert_eq!(found, [format!("{at}: the id `reuse-command` is taken (by {REUSE}:1)")]);
+    assert_eq!(found[0], format!("{at}: the id `reuse-command` is taken (by {REUSE}:1)"));
     let at = place("05-checklist.yaml", "5\ntitle");
     let found = broken("05-checklist.yaml", "number: 5\ntitle", "number: 4\ntitle");
     assert_eq!(found, [format!("{at}: the number 4 is taken (by {REUSE}:2)")]);
@@ -378,6 +378,144 @@ fn nothing_is_concluded_of_a_submission_that_could_not_be_read() {
         let decided =
             row.status == RowStatus::Attested && rules.rule(&row.id).unwrap().items.is_empty();
         assert!(decided || row.status == RowStatus::Undecided, "{}: {:?}", row.id, row.status);
+    }
+}
+
+/// Runs `countersign rules …`: exit code, standard output, standard error.
+fn countersign(args: &[&str]) -> (i32, String, String) {
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .arg("rules")
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (run.status.code().unwrap(), text(run.stdout), text(run.stderr))
+}
+
+/// A profile's folder on disk.
+fn folder(files: &Files) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let file = dir.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn the_commands_say_what_they_found() {
+    let (exit, out, err) = countersign(&["check"]);
+    assert_eq!((exit, err.as_str()), (0, ""));
+    assert!(out.starts_with("inferencex: 19 rules, no mistakes"), "{out}");
+
+    let (exit, out, _) = countersign(&["test"]);
+    assert_eq!(exit, 0);
+    assert!(out.ends_with(" examples, 0 failed\n"), "{out}");
+
+    let (exit, out, _) = countersign(&["list", "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((exit, list["rules"][12]["id"].as_str()), (0, Some("append-only")));
+
+    let (exit, by_number, _) = countersign(&["explain", "5"]);
+    assert_eq!(exit, 0);
+    assert_eq!(countersign(&["explain", "checklist"]).1, by_number);
+    assert!(by_number.starts_with("## 5 `checklist`: Checklist\n"), "{by_number}");
+
+    let (exit, out, err) = countersign(&["explain", "swep"]);
+    assert_eq!((exit, out.as_str()), (2, ""));
+    assert_eq!(err, "no rule has the id or number `swep`; did you mean `sweep`?\n");
+}
+
+#[test]
+fn a_folder_of_ones_own_is_checked_and_tested() {
+    let mut files = inferencex();
+    files.insert("tables/words.yaml".to_owned(), "yes_words: [\"1\", \"true\"]\n".to_owned());
+    let dir = folder(&files);
+    let path = dir.path().to_str().unwrap();
+    assert_eq!(countersign(&["check", "--rules", path]).0, 0);
+
+    // A mistake: drawn where it stands.
+    let text = files[REUSE].replace("c.association", "c.asociation");
+    std::fs::write(dir.path().join(REUSE), &text).unwrap();
+    let (exit, out, _) = countersign(&["check", "--rules", path]);
+    assert_eq!(exit, 1);
+    assert!(out.contains("`c` has no field `asociation`; did you mean `association`?"), "{out}");
+    assert!(out.contains(&place(REUSE, "association }}")), "{out}");
+    assert_eq!(countersign(&["test", "--rules", path]).0, 2);
+
+    // An example that does not come out: what was expected and what came.
+    let text = files[REUSE].replace("status: warn, says: [No", "status: warn, says: [Nothing, No");
+    std::fs::write(dir.path().join(REUSE), &text).unwrap();
+    let (exit, out, _) = countersign(&["test", "--rules", path]);
+    assert_eq!(exit, 1);
+    let at = place(REUSE, "name: no command at all");
+    let at = at.rsplit_once(':').unwrap().0;
+    assert!(out.contains(&format!("{at}: no command at all")), "{out}");
+    assert!(out.contains("expected something that says `Nothing`"), "{out}");
+    assert!(out.contains("got      No authorised reuse command has been posted"), "{out}");
+
+    // A table is closed, too.
+    let text = files[REUSE].replace("not c.authorised", "c.text in tables.words.yes_word");
+    std::fs::write(dir.path().join(REUSE), &text).unwrap();
+    let (_, out, _) = countersign(&["check", "--rules", path]);
+    assert!(out.contains("no field `yes_word`; did you mean `yes_words`?"), "{out}");
+
+    let empty = tempfile::tempdir().unwrap();
+    let (exit, out, err) = countersign(&["check", "--rules", empty.path().to_str().unwrap()]);
+    assert_eq!((exit, out.as_str()), (2, ""));
+    assert!(err.contains("it has no `profile.yaml`"), "{err}");
+    let (exit, _, err) = countersign(&["list", "--rules", "/nowhere/at/all"]);
+    assert_eq!(exit, 2);
+    assert!(err.starts_with("/nowhere/at/all: "), "{err}");
+}
+
+#[test]
+fn a_check_that_no_example_reaches_fails_the_test() {
+    let mut files = inferencex();
+    let text = &files[REUSE];
+    let start = text.find("  - name: a command in a code block").unwrap();
+    let end = text.find("  - name: the comments are more").unwrap();
+    let text = format!("{}{}", &text[..start], &text[end..]);
+    files.insert(REUSE.to_owned(), text);
+    let tested = rules_of(&files).unwrap().test();
+    let reuse = tested.iter().find(|tested| tested.rule == "reuse-command").unwrap();
+    assert_eq!(reuse.failures.len(), 1);
+    assert_eq!(reuse.failures[0].expected, "an example in which this check finds something");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(16))]
+
+    /// Whatever is cut out of a rule file or put into it, mistakes are reported with a place in that profile,
+    /// and what passes can be evaluated.
+    #[test]
+    fn a_mangled_file_is_reported_or_evaluated(
+        file in 0usize..7,
+        at in 0.0f64..1.0,
+        length in 0usize..12,
+        put in "([ \\n:{}\\[\\]|&*!#'\"]|\\{\\{|\\}\\}|é|\u{202e}|none|0x1|- |  ){0,3}",
+    ) {
+        let path = ["00-codeowner.yaml", "01-sweep.yaml", REUSE, "05-checklist.yaml", "17-code-quality.yaml",
+            "items.yaml", "profile.yaml"][file];
+        let mut files = inferencex();
+        let text: Vec<char> = files[path].chars().collect();
+        let start = (at * text.len() as f64) as usize;
+        let end = (start + length).min(text.len());
+        let mangled: String = text[..start].iter().chain(put.chars().collect::<Vec<_>>().iter())
+            .chain(&text[end..]).collect();
+        files.insert(path.to_owned(), mangled);
+        match rules_of(&files) {
+            Ok(rules) => assert_eq!(rules.test().len(), rules.rules.len()),
+            Err(found) => {
+                assert!(!found.is_empty());
+                for mistake in found {
+                    let lines = files[&mistake.path].lines().count() + 1;
+                    assert!((1..=lines).contains(&mistake.line), "{mistake}");
+                    assert!(mistake.column >= 1, "{mistake}");
+                }
+            }
+        }
     }
 }
 

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use secrecy::ExposeSecret;
 
 use super::{Exit, serve};
 use crate::config::{Config, Repository};
-use crate::server::work::Loaded;
+use crate::sources::RepoName;
 use crate::store::Store;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    server: serve::Args,
+    /// The server's configuration file [default: countersign.toml, where it exists]
+    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 /// Fewer characters can be guessed from one recorded delivery.
@@ -102,7 +103,7 @@ fn wrong(what: &'static str, problem: impl Into<String>, fix: impl Into<String>)
 
 /// Runs it.
 pub fn run(args: Args) -> Exit {
-    let config = match serve::load(&args.server) {
+    let config = match serve::load(args.config.as_deref()) {
         Ok(config) => config,
         Err(errors) => {
             let _ = writeln!(anstream::stderr(), "{errors}");
@@ -134,10 +135,9 @@ fn print(out: &mut impl std::io::Write, lines: &[Line]) -> std::io::Result<()> {
 
 async fn examine(config: &Config) -> Vec<Line> {
     let mut lines = configuration(config);
-    let (rules, publishes_status) = rules(config);
-    lines.extend(rules);
+    lines.push(rules(config));
     lines.push(database(config).await);
-    lines.extend(credentials(config, publishes_status).await);
+    lines.extend(credentials(config).await);
     lines
 }
 
@@ -193,35 +193,30 @@ fn configuration(config: &Config) -> Vec<Line> {
     lines
 }
 
-/// The rules of every profile that is served, how many of them are not built yet, and whether some
-/// profile publishes a commit status.
-fn rules(config: &Config) -> (Vec<Line>, bool) {
+/// The rule files of every profile that is served, and how many of them are not built yet.
+fn rules(config: &Config) -> Line {
     let profiles = match serve::profiles(config) {
         Ok(profiles) => profiles,
         Err(error) => {
-            let fix = "correct them, and run `countersign rules check`";
-            return (vec![wrong("rules", format!("{error:#}").trim_end(), fix)], false);
+            let fix = "mend the files; `countersign rules check --rules DIR` shows them alone";
+            return wrong("rules", format!("{error:#}"), fix);
         }
     };
-    let line = |(name, loaded): (&String, &Arc<Loaded>)| {
-        let not_built: Vec<_> = loaded.rules.not_built().map(|rule| rule.id.as_str()).collect();
-        let text = format!("{name}: {} rules, all built", loaded.rules.rules.len());
-        match not_built.len() {
-            0 => ok("rules", text),
-            count => ok(
-                "rules",
-                format!(
-                    "{name}: {} rules, {count} of them not built yet and shown as attested: {}",
-                    loaded.rules.rules.len(),
-                    not_built.join(", ")
-                ),
-            ),
-        }
-    };
-    let publishes_status = profiles
+    let mut told: Vec<String> = profiles
         .values()
-        .any(|loaded| loaded.rules.profile.settings.check_run.status_context.is_some());
-    (profiles.iter().map(line).collect(), publishes_status)
+        .map(|loaded| {
+            let rules = &loaded.rules;
+            format!(
+                "{}: {} rules, {} of them not machine-checked yet",
+                rules.profile.settings.name,
+                rules.rules.len(),
+                rules.not_built().count()
+            )
+        })
+        .collect();
+    told.sort();
+    told.dedup();
+    ok("rules", told.join("; "))
 }
 
 async fn database(config: &Config) -> Line {
@@ -247,10 +242,12 @@ async fn database(config: &Config) -> Line {
 }
 
 /// Who GitHub says that we are, and what each installation lets us do.
-async fn credentials(config: &Config, publishes_status: bool) -> Vec<Line> {
-    // What is missing was said above.
-    let Ok(app) = config.app() else { return Vec::new() };
-    let github = match serve::github(config, &app) {
+async fn credentials(config: &Config) -> Vec<Line> {
+    if config.app().is_err() {
+        // What is missing was said above.
+        return Vec::new();
+    }
+    let github = match serve::app(config) {
         Ok(github) => github,
         Err(error) => {
             let fix = "take both from the App's settings page";
@@ -270,7 +267,11 @@ async fn credentials(config: &Config, publishes_status: bool) -> Vec<Line> {
     for Repository { name, .. } in &config.repositories {
         match github.grants(name.owner(), name.name()).await {
             Ok(Some(granted)) => {
-                lines.extend(permissions(&name.to_string(), &granted, publishes_status));
+                lines.extend(permissions(
+                    &name.to_string(),
+                    &granted,
+                    publishes_status(config, name),
+                ));
             }
             Ok(None) => lines.push(wrong(
                 "permissions",
@@ -285,6 +286,15 @@ async fn credentials(config: &Config, publishes_status: bool) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// Whether the profile of a repository asks for a commit status.
+fn publishes_status(config: &Config, repository: &RepoName) -> bool {
+    // Rules that cannot be read were told of above.
+    let profiles = serve::profiles(config).unwrap_or_default();
+    profiles
+        .get(&repository.to_string().to_ascii_lowercase())
+        .is_some_and(|l| l.rules.profile.settings.check_run.status_context.is_some())
 }
 
 /// Holds what an installation grants against the table.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::Exit;
-use super::lint::{as_json, bad_input, name_of, print, read, reader};
+use super::lint::reader;
+use super::{Exit, as_json, bad, name_of, read_text, to_stdout};
+use crate::bench::codeowners::Codeowners;
 use crate::limits;
 use crate::signoff::{Place, Posted};
 
@@ -51,23 +52,24 @@ pub fn run(args: Args) -> Exit {
             Err("`inspect signoff` takes one file; only `codeowners` takes paths".to_owned())
         }
         Kind::Signoff => signoff(&args.file, args.rules.as_deref()),
-        Kind::Codeowners
-        | Kind::Log
-        | Kind::Changelog
-        | Kind::Recipe
-        | Kind::Pareto
-        | Kind::Safetensors => Err("this reader is not built yet".to_owned()),
+        Kind::Codeowners => codeowners(&args.file, &args.paths),
+        Kind::Log | Kind::Changelog | Kind::Recipe | Kind::Pareto | Kind::Safetensors => {
+            Err("this reader is not built yet; `signoff` and `codeowners` are".to_owned())
+        }
     };
     match answer {
-        Ok(value) => print(&as_json(&value), Exit::Clean),
-        Err(message) => bad_input(&message),
+        Ok(value) => {
+            to_stdout(&as_json(&value));
+            Exit::Clean
+        }
+        Err(message) => bad(&message),
     }
 }
 
 /// The sign-off as the facts hold it, with `recognised` beside it; else why it is none.
 fn signoff(file: &Path, rules: Option<&Path>) -> Result<serde_json::Value, String> {
     let (reader, _) = reader(rules)?;
-    let body = read(file, limits::BODY_BYTES)?;
+    let body = read_text(file, limits::BODY_BYTES)?;
     let place = Place::File { path: name_of(file) };
     Ok(match reader.parse(&body, &place) {
         Ok(parsed) => {
@@ -83,4 +85,24 @@ fn signoff(file: &Path, rules: Option<&Path>) -> Result<serde_json::Value, Strin
             "hint": refused.hint(),
         }),
     })
+}
+
+/// The owners of each path: the last matching line decides. A path that no line matches has none.
+fn codeowners(file: &Path, paths: &[String]) -> Result<serde_json::Value, String> {
+    let text = read_text(file, limits::CODEOWNERS_BYTES)?;
+    let (codeowners, problems) = Codeowners::parse(&text);
+    let problems: Vec<_> = problems
+        .iter()
+        .map(|problem| json!({ "line": problem.line, "reason": problem.reason }))
+        .collect();
+    let paths: Vec<_> = paths
+        .iter()
+        .map(|path| match codeowners.owners_of(path.trim_start_matches('/')) {
+            Some(line) => json!({
+                "path": path, "owners": line.owners, "pattern": line.pattern, "line": line.number,
+            }),
+            None => json!({ "path": path, "owners": [], "pattern": null, "line": null }),
+        })
+        .collect();
+    Ok(json!({ "file": name_of(file), "paths": paths, "problems": problems }))
 }

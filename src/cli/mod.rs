@@ -115,7 +115,7 @@ fn colored() -> bool {
 
 /// The result, and nothing else, goes to standard output. A closed pipe is the reader's business.
 fn to_stdout(text: &str) {
-    let mut out = std::io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if let Err(error) = written
         && error.kind() != std::io::ErrorKind::BrokenPipe
@@ -126,34 +126,46 @@ fn to_stdout(text: &str) {
 
 /// Everything else goes to standard error, a line at a time.
 fn to_stderr(text: &str) {
-    let mut err = std::io::stderr().lock();
     // Where standard error is gone nobody is left to be told.
-    let _ = writeln!(err, "{text}");
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 /// Bad usage or bad input: says so and ends with 2.
 fn bad(error: &str) -> Exit {
-    to_stderr(&format!("error: {error}"));
+    let plain = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
+    to_stderr(&format!("error: {}", error.trim_end().chars().map(plain).collect::<String>()));
     Exit::BadInput
 }
 
+/// How a file is called in messages.
+fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "<stdin>".to_owned() } else { file.display().to_string() }
+}
+
+/// A JSON document as it is printed.
+fn as_json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
 /// Reads a text file, or standard input for `-`, of at most so many bytes.
-fn read_text(path: &Path, limit: usize) -> Result<String, String> {
+fn read_text(file: &Path, limit: usize) -> Result<String, String> {
     use std::io::Read;
-    let name = path.display();
+    let name = name_of(file);
     let mut bytes = Vec::new();
-    let reader: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin())
+    let bound = limit as u64 + 1;
+    let outcome = if file == Path::new("-") {
+        std::io::stdin().lock().take(bound).read_to_end(&mut bytes)
     } else {
-        Box::new(std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?)
+        std::fs::File::open(file).and_then(|open| open.take(bound).read_to_end(&mut bytes))
     };
-    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    reader.take(bound).read_to_end(&mut bytes).map_err(|error| format!("{name}: {error}"))?;
+    outcome.map_err(|error| format!("{name}: cannot be read: {error}"))?;
     if bytes.len() > limit {
-        return Err(format!("{name}: longer than {limit} bytes"));
+        return Err(format!("{name}: longer than the {limit} bytes that are read; shorten it"));
     }
-    String::from_utf8(bytes)
-        .map_err(|error| format!("{name}: not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("{name}: not UTF-8: byte {at} begins no character; save the file as UTF-8")
+    })
 }
 
 /// Runs to the end, or to Ctrl-C.

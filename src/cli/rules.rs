@@ -1,13 +1,12 @@
 //! `countersign rules`: list, check, test and explain the rules of a profile.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use clap::{Subcommand, ValueEnum};
 
-use super::Exit;
+use super::{Exit, bad, to_stderr, to_stdout};
 use crate::profile::{self, Diagnostic, Files, nearest};
 use crate::rules::{Attested, Rule, RuleSet, Severity, page};
 use crate::sources::rule_files::{self, RuleFilesError};
@@ -97,18 +96,29 @@ impl LoadError {
 /// # Errors
 /// What could not be read, or every mistake in the files.
 pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
-    let (name, files) = match dir {
-        None => {
-            let files = profile::builtin(DEFAULT_PROFILE).unwrap_or_default();
-            (DEFAULT_PROFILE.to_owned(), files)
-        }
+    match dir {
+        None => load_named(DEFAULT_PROFILE, None),
         Some(dir) => {
             let files = rule_files::read_dir(dir)
                 .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
-            (rule_files::profile_name(dir).unwrap_or_default(), files)
+            checked(&profile::declared_name(&files), files)
         }
-    };
-    RuleSet::from_files(&name, &files)
+    }
+}
+
+/// The profile of a name: a folder below `dir`, or a built-in one.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn load_named(name: &str, dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
+    match dir {
+        Some(dir) => load(Some(&dir.join(name))),
+        None => checked(name, profile::builtin(name).unwrap_or_default()),
+    }
+}
+
+fn checked(name: &str, files: Files) -> Result<RuleSet, Box<LoadError>> {
+    RuleSet::from_files(name, &files)
         .map_err(|found| Box::new(LoadError::Mistakes { files, found }))
 }
 
@@ -125,24 +135,15 @@ pub fn run(args: Args) -> Exit {
     }
 }
 
-fn print(text: &str) {
-    // A reader that has gone (`| head`) is nobody's mistake.
-    let _ = anstream::stdout().write_all(text.as_bytes());
-}
-
-fn print_error(text: &str) {
-    let _ = anstream::stderr().write_all(text.as_bytes());
-}
-
 fn with_rules(place: &PlaceArgs, act: impl FnOnce(&RuleSet) -> (String, Exit)) -> Exit {
     match load(place.rules.as_deref()) {
         Ok(rules) => {
             let (text, exit) = act(&rules);
-            print(&text);
+            to_stdout(&text);
             exit
         }
         Err(error) => {
-            print_error(&error.render());
+            to_stderr(error.render().trim_end());
             Exit::BadInput
         }
     }
@@ -152,7 +153,7 @@ fn check(place: &PlaceArgs) -> Exit {
     match load(place.rules.as_deref()).map_err(|error| *error) {
         Ok(rules) => {
             let not_built = rules.not_built().count();
-            print(&format!(
+            to_stdout(&format!(
                 "{}: {} rules, no mistakes; {not_built} of them are not machine-checked yet\n",
                 rules.profile.settings.name,
                 rules.rules.len()
@@ -160,11 +161,11 @@ fn check(place: &PlaceArgs) -> Exit {
             Exit::Clean
         }
         Err(error @ LoadError::Mistakes { .. }) => {
-            print(&error.render());
+            to_stdout(&error.render());
             Exit::Findings
         }
         Err(error @ LoadError::Unreadable(_)) => {
-            print_error(&error.render());
+            to_stderr(error.render().trim_end());
             Exit::BadInput
         }
     }
@@ -263,9 +264,10 @@ fn test(rules: &RuleSet) -> (String, Exit) {
     for tested in rules.test() {
         examples += tested.examples;
         failures += tested.failures.len();
-        let result = match tested.failures.len() {
-            0 => "ok".to_owned(),
-            n => format!("{n} failed"),
+        let result = match (tested.failures.len(), tested.examples) {
+            (0, 0) => "nothing to test".to_owned(),
+            (0, _) => "ok".to_owned(),
+            (failed, _) => format!("{failed} failed"),
         };
         let _ = writeln!(out, "{:width$}  {:3} examples  {result}", tested.rule, tested.examples);
         for failure in tested.failures {
@@ -282,19 +284,16 @@ fn explain(name: &str, place: &PlaceArgs) -> Exit {
     let rules = match load(place.rules.as_deref()) {
         Ok(rules) => rules,
         Err(error) => {
-            print_error(&error.render());
+            to_stderr(error.render().trim_end());
             return Exit::BadInput;
         }
     };
     match find(&rules, name) {
         Ok(rule) => {
-            print(&page(rule));
+            to_stdout(&page(&rules.profile.settings.name, rule));
             Exit::Clean
         }
-        Err(error) => {
-            print_error(&format!("{error}\n"));
-            Exit::BadInput
-        }
+        Err(error) => bad(&error),
     }
 }
 

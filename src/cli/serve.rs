@@ -1,24 +1,20 @@
 //! `countersign serve`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::Exit;
-use super::rules::LoadError;
-use crate::config::{self, Config, ConfigError, ConfigErrors, Log, LogFormat, Repository};
-use crate::github::{App, SetupError};
-use crate::profile;
-use crate::rules::RuleSet;
+use crate::config::{Config, ConfigError, ConfigErrors, Log, LogFormat};
+use crate::github::App;
 use crate::server::work::{Loaded, Verifications};
-use crate::server::{Bounds, Probe, Readiness, Secrets, Server, Watched};
-use crate::sources::rule_files;
+use crate::server::{Bounds, Probe, Readiness, Secrets, Server, Watched, Work};
 use crate::store::Store;
 
 /// Arguments of `serve`.
@@ -31,7 +27,7 @@ pub struct Args {
 
 /// Runs it until SIGTERM or SIGINT.
 pub fn run(args: Args) -> Exit {
-    let error = match load(&args).map_err(anyhow::Error::from).and_then(serve) {
+    let error = match load(args.config.as_deref()).map_err(anyhow::Error::from).and_then(serve) {
         Ok(()) => return Exit::Clean,
         Err(error) => error,
     };
@@ -40,11 +36,11 @@ pub fn run(args: Args) -> Exit {
     if error.is::<ConfigErrors>() { Exit::BadInput } else { Exit::Undecided }
 }
 
-/// The configuration that these arguments and this process's environment give.
-pub(super) fn load(args: &Args) -> Result<Config, ConfigErrors> {
+/// The configuration that the file and this process's environment give.
+pub(super) fn load(file: Option<&Path>) -> Result<Config, ConfigErrors> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(args.config.as_deref(), variables)
+    Config::load(file, variables)
 }
 
 fn serve(config: Config) -> anyhow::Result<()> {
@@ -54,26 +50,20 @@ fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
-    let app = config.app()?;
+    let settings = config.app()?;
     if config.repositories.is_empty() {
         return Err(ConfigErrors(vec![ConfigError::NoRepository]).into());
     }
-    let github = Arc::new(github(&config, &app)?);
     let profiles = profiles(&config)?;
+    let app = Arc::new(app(&config)?);
     let store = Store::open(&config.database_url).await?;
     let _tenure = store.take_over().await?;
     let server = Server {
-        work: Arc::new(Verifications::new(
-            Arc::clone(&github),
-            store.clone(),
-            by_repository(&config, &profiles),
-            config.public_url.as_ref().map(ToString::to_string),
-            config.now,
-        )),
-        secrets: Secrets::new(app.webhook_secret, config.webhook.secret_previous.as_ref()),
-        watched: watched(&config, app.id, &profiles),
+        work: work(&config, &store, Arc::clone(&app), &profiles),
+        secrets: Secrets::new(settings.webhook_secret, config.webhook.secret_previous.as_ref()),
+        watched: watched(&config, &profiles),
         // The rules were read above, or there would be no server.
-        readiness: Readiness::new(Box::new(|| Box::pin(async { Ok(()) })), credentials(github)),
+        readiness: Readiness::new(Box::new(|| Box::pin(async { Ok(()) })), credentials(app)),
         pages_token: config.pages_token.clone(),
         workers: config.workers,
         bounds: Bounds::default(),
@@ -95,76 +85,70 @@ async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The App that the configuration names.
-pub(super) fn github(config: &Config, app: &config::App<'_>) -> Result<App, SetupError> {
-    App::new(config.github.api_url.as_str(), app.id, app.private_key.clone())
+/// What the workers do: assess and publish.
+fn work(config: &Config, store: &Store, app: Arc<App>, profiles: &Profiles) -> Arc<dyn Work> {
+    let public_url = config.public_url.as_ref().map(ToString::to_string);
+    Arc::new(Verifications::new(app, store.clone(), profiles.clone(), public_url, config.now))
 }
 
-/// Every profile that the configuration names, by name: from its folder of profiles where one is
-/// set, else those that are built in.
-pub(super) fn profiles(config: &Config) -> anyhow::Result<BTreeMap<String, Arc<Loaded>>> {
-    let names: BTreeSet<&str> = config.repositories.iter().map(|r| r.profile.as_str()).collect();
-    names
-        .into_iter()
-        .map(|name| Ok((name.to_owned(), Arc::new(load_profile(config, name)?))))
-        .collect()
-}
+/// Profiles by repository, `owner/name` in lower case.
+type Profiles = BTreeMap<String, Arc<Loaded>>;
 
-fn load_profile(config: &Config, name: &str) -> anyhow::Result<Loaded> {
-    let files = match &config.rules {
-        Some(folder) => rule_files::read_dir(&folder.join(name))?,
-        None => profile::builtin(name).with_context(|| {
-            let names = profile::builtin_names().join(", ");
-            format!(
-                "no profile `{name}` is built in; there are {names}, or set `rules` to a folder"
-            )
-        })?,
-    };
-    match RuleSet::from_files(name, &files) {
-        Ok(rules) => {
-            let signoffs = rules.profile.reader()?;
-            Ok(Loaded { rules, signoffs })
-        }
-        Err(found) => {
-            let mistakes = LoadError::Mistakes { files, found }.render();
-            Err(anyhow!("the rules of the profile `{name}` have mistakes\n{mistakes}"))
-        }
+/// The profile of every repository; one that serves several is read once.
+///
+/// # Errors
+/// Every mistake in the rule files, drawn at its place.
+pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
+    let mut by_name: BTreeMap<&str, Arc<Loaded>> = BTreeMap::new();
+    let mut profiles = Profiles::new();
+    for repository in &config.repositories {
+        let name = repository.profile.as_str();
+        let loaded = match by_name.get(name) {
+            Some(loaded) => Arc::clone(loaded),
+            None => {
+                let rules = super::rules::load_named(name, config.rules.as_deref())
+                    .map_err(|error| anyhow::anyhow!("{}", error.render().trim_end()))?;
+                let signoffs = rules.profile.reader()?;
+                let loaded = Arc::new(Loaded { rules, signoffs });
+                by_name.insert(name, Arc::clone(&loaded));
+                loaded
+            }
+        };
+        profiles.insert(repository.name.to_string().to_ascii_lowercase(), loaded);
     }
+    Ok(profiles)
 }
 
-fn by_repository(
-    config: &Config,
-    profiles: &BTreeMap<String, Arc<Loaded>>,
-) -> BTreeMap<String, Arc<Loaded>> {
-    let of = |repository: &Repository| {
-        let loaded = profiles.get(&repository.profile)?;
-        Some((repository.name.to_string().to_ascii_lowercase(), Arc::clone(loaded)))
-    };
-    config.repositories.iter().filter_map(of).collect()
-}
-
-/// The repositories that are served, each with the phrase that opens a sign-off there.
-fn watched(config: &Config, app_id: u64, profiles: &BTreeMap<String, Arc<Loaded>>) -> Watched {
-    let mut watched = Watched::new(Some(app_id));
-    for (repository, loaded) in by_repository(config, profiles) {
-        watched.add(&repository, &loaded.rules.profile.settings.signoff.phrase);
+/// The repositories of the configuration, each with its profile's phrase.
+fn watched(config: &Config, profiles: &Profiles) -> Watched {
+    let mut watched = Watched::new(config.github.app_id);
+    for (repository, loaded) in profiles {
+        watched.add(repository, &loaded.rules.profile.settings.signoff.phrase);
     }
     watched
 }
 
+/// The App of the configuration. Inside a runtime only.
+pub(super) fn app(config: &Config) -> anyhow::Result<App> {
+    let settings = config.app()?;
+    let url = config.github.api_url.as_str();
+    Ok(App::new(url, settings.id, settings.private_key.clone())?)
+}
+
 /// Whether GitHub knows the App.
-fn credentials(github: Arc<App>) -> Probe {
+fn credentials(app: Arc<App>) -> Probe {
     Box::new(move || {
-        let github = Arc::clone(&github);
-        Box::pin(
-            async move { github.identity().await.map(|_| ()).map_err(|error| error.to_string()) },
-        )
+        let app = Arc::clone(&app);
+        Box::pin(async move { app.identity().await.map(drop).map_err(|error| error.to_string()) })
     })
 }
 
 fn log_to_standard_error(log: &Log) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&log.filter)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => lines.init(),
         LogFormat::Json => lines.json().init(),

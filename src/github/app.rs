@@ -40,6 +40,9 @@ pub struct Identity {
     pub id: i64,
     /// Its name in URLs; its comments are by `<slug>[bot]`.
     pub slug: String,
+    /// What it asks for, by permission (`members` → `read`).
+    #[serde(default)]
+    pub permissions: BTreeMap<String, String>,
 }
 
 /// The GitHub App that we are.

@@ -7,6 +7,7 @@
 //! typed calls.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -27,6 +28,8 @@ use crate::limits::{API_SECONDS, CONCURRENT_READS, REPLY_BYTES};
 const API_VERSION: &str = "2022-11-28";
 /// Seconds to connect; the rest of [`API_SECONDS`] is for the answer.
 const CONNECT_SECONDS: u64 = 10;
+/// Numbers the tokens of this process: two of them may see different things.
+static TOKENS: AtomicU64 = AtomicU64::new(1);
 /// Redirects on the API host that one read follows (a renamed repository needs one).
 const REDIRECTS: usize = 3;
 
@@ -54,7 +57,8 @@ pub struct Client {
 /// What a client shows to GitHub.
 enum Credentials {
     Anonymous,
-    Token(SecretString),
+    /// A token, and its number among those of this process.
+    Token(SecretString, u64),
     Installation(Box<Installation>),
 }
 
@@ -78,7 +82,7 @@ impl Client {
         let credentials = match token {
             Some(token) => {
                 bearer(&token).ok_or(SetupError::Token)?;
-                Credentials::Token(token)
+                Credentials::Token(token, TOKENS.fetch_add(1, Ordering::Relaxed))
             }
             None => Credentials::Anonymous,
         };
@@ -116,7 +120,7 @@ impl Client {
     pub fn identity(&self) -> String {
         match &self.credentials {
             Credentials::Anonymous => "anonymous".to_owned(),
-            Credentials::Token(_) => "token".to_owned(),
+            Credentials::Token(_, number) => format!("token {number}"),
             Credentials::Installation(installation) => {
                 format!("installation {}", installation.id())
             }
@@ -176,6 +180,10 @@ impl Client {
     /// # Errors
     /// As [`ApiError`] says.
     pub async fn graphql(&self, query: &str, variables: Value) -> Result<Value, ApiError> {
+        if matches!(self.credentials, Credentials::Anonymous) {
+            // GitHub answers with a rate limit of 0, which sounds as if waiting would help.
+            return Err(ApiError::Unauthorized("GraphQL needs a token; none was given".to_owned()));
+        }
         let _permit = self.reads.acquire().await;
         let body = json!({ "query": query, "variables": variables });
         let headers = accepting("application/json")?;
@@ -218,7 +226,7 @@ impl Client {
     ) -> Result<Response, ApiError> {
         let token = match &self.credentials {
             Credentials::Anonymous => None,
-            Credentials::Token(token) => Some(token.clone()),
+            Credentials::Token(token, _) => Some(token.clone()),
             Credentials::Installation(installation) => Some(installation.token().await?),
         };
         let first = self.exchange(&method, &url, headers, body, token.as_ref()).await;
@@ -258,6 +266,8 @@ impl Client {
         }
         let reply = request.send().await.map_err(|error| self.unavailable(&error))?;
         let (status, headers) = (reply.status(), reply.headers().clone());
+        metrics::counter!("countersign_github_requests_total", "status" => status.as_u16().to_string())
+            .increment(1);
         self.budget.note(&headers);
         let body = self.body(reply).await?;
         match error::of_status(status, &headers, &body) {
@@ -402,10 +412,9 @@ mod tests {
     fn a_token_is_never_shown() {
         let token = SecretString::from("ghp_canary".to_owned());
         let client = Client::with_token("http://127.0.0.1:1", Some(token)).unwrap();
-        assert_eq!(
-            format!("{client:?}"),
-            r#"Client { host: "http://127.0.0.1:1", identity: "token", .. }"#
-        );
+        let shown = format!("{client:?}");
+        assert!(shown.starts_with(r#"Client { host: "http://127.0.0.1:1", identity: "token "#));
+        assert!(!shown.contains("canary"), "{shown}");
         let broken = SecretString::from("ghp_canary\n".to_owned());
         let error = Client::with_token("http://127.0.0.1:1", Some(broken)).unwrap_err();
         assert_eq!(error, SetupError::Token);

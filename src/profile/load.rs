@@ -32,6 +32,14 @@ pub fn builtin_names() -> Vec<&'static str> {
     names
 }
 
+/// The name that `profile.yaml` gives itself; empty where it cannot be read. A folder that is a copy, or lies
+/// elsewhere, need not be called so.
+pub fn declared_name(files: &Files) -> String {
+    let node = files.get("profile.yaml").and_then(|text| Node::parse("profile.yaml", text).ok());
+    let name = node.as_ref().and_then(|node| node.get("name")).and_then(Node::text);
+    name.unwrap_or_default().to_owned()
+}
+
 fn collect(dir: &Dir<'static>, root: &str, files: &mut Files) {
     for file in dir.files() {
         let path = file.path().strip_prefix(root).ok().and_then(|path| path.to_str());
@@ -123,7 +131,7 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
         wrong(&["schema"], format!("`schema` is `{}`, expected `{SCHEMA}`", settings.schema));
     }
     if settings.name != name {
-        wrong(&["name"], format!("`name` is `{}`, expected the folder's, `{name}`", settings.name));
+        wrong(&["name"], format!("`name` is `{}`, expected `{name}`", settings.name));
     }
     if settings.signoff.phrase.trim().is_empty() {
         wrong(&["signoff", "phrase"], "the phrase is empty".to_owned());

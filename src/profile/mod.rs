@@ -10,7 +10,7 @@ mod load;
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
 pub use groups::PathGroups;
-pub use load::{Files, builtin, builtin_names};
+pub use load::{Files, builtin, builtin_names, declared_name};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

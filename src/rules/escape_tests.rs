@@ -102,3 +102,28 @@ fn cutting_never_opens_a_span() {
     assert_eq!(cut("one two three", 9), "one two …");
     assert_eq!(cut("one", 9), "one");
 }
+
+proptest::proptest! {
+    /// Whatever the value is, GitHub sees one code span of it.
+    #[test]
+    fn any_value_is_one_code_span(value in "[`\\\\<>&@|*_\\[\\]()!#~ \\n\\-a-c\u{202e}\u{200b}]{0,40}") {
+        let span = code_span(&value);
+        if span != "(empty)" {
+            only_code(&span);
+        }
+        assert!(!span.contains("<!--") && !span.contains("-->") && !span.contains('\n'));
+    }
+
+    /// Whatever the words are, they are text and code.
+    #[test]
+    fn any_prose_is_text_and_code(value in "[`\\\\<>&@|*_\\[\\]()!#~+=.:1 \\n\\-a-c\u{202e}]{0,60}") {
+        let markdown = prose(&value);
+        for event in Parser::new_ext(&markdown, Options::ENABLE_GFM) {
+            match event {
+                Event::Start(Tag::Paragraph) | Event::End(_) | Event::Code(_) => {}
+                Event::Text(text) => assert!(!text.contains(['@', '#', '<', '&']), "{markdown}"),
+                other => panic!("{markdown:?} has {other:?}"),
+            }
+        }
+    }
+}

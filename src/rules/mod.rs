@@ -50,7 +50,7 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// Reads and checks all files of the profile called `name` (that of its folder).
+    /// Reads and checks all files of the profile called `name`.
     ///
     /// # Errors
     /// Every mistake that could be found, by path and place.

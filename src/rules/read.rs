@@ -12,25 +12,38 @@ use super::typing::Checker;
 use crate::facts::FACT_NAMES;
 use crate::profile::{Diagnostic, Key, Kind, Node, Place, Written};
 
-const RULE_KEYS: [&str; 15] = [
-    "id",
-    "number",
-    "title",
-    "severity",
-    "items",
-    "doc",
-    "needs",
-    "applies",
-    "otherwise",
-    "checks",
-    "pass",
-    "evidence",
-    "attest",
-    "not_built",
-    "examples",
+/// The keys of a rule, with what each is for.
+pub(super) const RULE_KEYS: &[(&str, &str)] = &[
+    ("id", "small letters, digits and hyphens; unique"),
+    ("number", "its place among the rows; unique"),
+    ("title", "a few words"),
+    ("severity", "`blocking` (may fail) or `advisory` (may only warn)"),
+    ("items", "the template items (ids of `items.yaml`) that it answers for"),
+    ("doc", "what it checks, why, and what a reviewer does about it"),
+    ("needs", "the facts that its expressions speak of; where one is missing the row says why"),
+    ("applies", "when it applies: a condition, or `any` (a list), `as` and `when`"),
+    ("otherwise", "what the row says where it does not apply"),
+    ("checks", "what has to hold; all of them are tried, and everything found is reported"),
+    ("pass", "what the row says where everything holds"),
+    ("evidence", "what a person opens to see that: an origin, or a list of them"),
+    ("attest", "`true`: nothing is checked, the row says whose word it is"),
+    ("not_built", "`true`, beside `attest`: it could be checked and is not yet"),
+    ("examples", "made-up facts, and in `expect` the `status` and what is said (`says`)"),
 ];
-const CHECK_KEYS: [&str; 10] =
-    ["each", "as", "when", "assert", "fail", "unverified", "note", "fix", "subject", "evidence"];
+
+/// The keys of a check, with what each is for.
+pub(super) const CHECK_KEYS: &[(&str, &str)] = &[
+    ("each", "a list whose elements are checked one by one"),
+    ("as", "what the element is called"),
+    ("when", "a condition; where it is false nothing is checked"),
+    ("assert", "what has to be true; without it, whatever `when` lets through is a finding"),
+    ("fail", "what is said where it is not: a violation (in an advisory rule, a warning)"),
+    ("unverified", "the same where it could not be verified"),
+    ("note", "the same where it is worth knowing and holds nothing"),
+    ("fix", "what to do about it; may hold lines to paste"),
+    ("subject", "the configuration or path that it is about"),
+    ("evidence", "what shows it: an origin, or a list of them"),
+];
 
 /// One rule file while it is read.
 pub(super) struct File<'a> {
@@ -57,16 +70,17 @@ impl<'a> File<'a> {
     }
 
     /// Reports keys that nothing has.
-    fn keys(&mut self, node: &Node, valid: &[&str], what: &str) -> bool {
+    fn keys(&mut self, node: &Node, valid: &[(&str, &str)], what: &str) -> bool {
+        let valid = || valid.iter().map(|(name, _)| *name);
         if !matches!(node.kind, Kind::Map(_)) {
             self.wrong(node.place, format!("{what} is a mapping; this is {}", node.describe()));
             return false;
         }
         for (Key { place, name }, _) in node.entries() {
-            if !valid.contains(&name.as_str()) {
+            if !valid().any(|known| known == name) {
                 self.problems.push(
                     Diagnostic::new(self.path, *place, format!("unknown key `{name}` in {what}"))
-                        .suggesting(name, valid.iter().copied()),
+                        .suggesting(name, valid()),
                 );
             }
         }
@@ -123,11 +137,16 @@ impl<'a> File<'a> {
 
     /// The rule, where nothing that it cannot be without is wrong; all mistakes are reported.
     pub(super) fn rule(&mut self, node: &Node) -> Option<Rule> {
-        if !self.keys(node, &RULE_KEYS, "a rule") {
+        if !self.keys(node, RULE_KEYS, "a rule") {
             return None;
         }
-        let id = self.text(node, "id");
+        let id = self.id(node);
         let title = self.text(node, "title");
+        if let (Some(title), Some(value)) = (&title, node.get("title"))
+            && title.contains('\n')
+        {
+            self.wrong(value.place, "`title` has one line");
+        }
         let doc = self.text(node, "doc");
         let number = match node.get("number").map(|number| (&number.kind, number)) {
             Some((Kind::Int(number), _)) if *number >= 0 => Some(*number),
@@ -209,6 +228,15 @@ impl<'a> File<'a> {
         Some(Rule { examples, ..rule })
     }
 
+    fn id(&mut self, node: &Node) -> Option<String> {
+        let id = self.text(node, "id")?;
+        if !id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+            let place = node.get("id").map_or(node.place, |value| value.place);
+            self.wrong(place, "an id consists of small letters, digits and hyphens");
+        }
+        Some(id)
+    }
+
     fn severity(&mut self, node: &Node) -> Option<Severity> {
         let place = node.get("severity").map_or(node.place, |value| value.place);
         match self.text(node, "severity")?.as_str() {
@@ -267,7 +295,7 @@ impl<'a> File<'a> {
         if !matches!(node.kind, Kind::Map(_)) {
             return self.condition_of(node, "applies", scope).map(Applies::When);
         }
-        self.keys(node, &["any", "as", "when"], "`applies`");
+        self.keys(node, &[("any", ""), ("as", ""), ("when", "")], "`applies`");
         let (each, inner) = self.each(node, "any", scope)?;
         let Some(when) = node.get("when") else {
             self.wrong(node.place, "`applies` with `any` says in `when` what is looked for");
@@ -306,7 +334,7 @@ impl<'a> File<'a> {
     }
 
     fn check(&mut self, node: &Node, scope: &Scope) -> Option<Check> {
-        if !self.keys(node, &CHECK_KEYS, "a check") {
+        if !self.keys(node, CHECK_KEYS, "a check") {
             return None;
         }
         let (each, mut scope) = match (node.get("each"), node.get("as")) {

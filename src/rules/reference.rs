@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::language::{FILTERS, TESTS};
+use super::read::{CHECK_KEYS, RULE_KEYS};
 use super::rule::{Attested, Outcome, Rule};
 use super::{RuleSet, Severity};
 
 /// The page of one rule: Markdown that also reads well as plain text.
-pub fn page(rule: &Rule) -> String {
+pub fn page(profile: &str, rule: &Rule) -> String {
     let mut out = format!("## {} `{}`: {}\n\n", rule.number, rule.id, rule.title);
     let severity = match (rule.severity, rule.attested) {
         (_, Some(Attested::NotBuilt)) => "not machine-checked yet",
@@ -18,7 +19,7 @@ pub fn page(rule: &Rule) -> String {
     let code = |names: &[String]| {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
-    let mut facts = vec![format!("`rules/…/{}`", rule.path), severity.to_owned()];
+    let mut facts = vec![format!("`rules/{profile}/{}`", rule.path), severity.to_owned()];
     if !rule.items.is_empty() {
         facts.push(format!("answers for {}", code(&rule.items)));
     }
@@ -61,7 +62,8 @@ fn template(text: &str) -> String {
 
 /// The reference of a whole profile.
 pub fn reference(rules: &RuleSet) -> String {
-    let mut out = format!("# The rules of `{}`\n\n", rules.profile.settings.name);
+    let name = &rules.profile.settings.name;
+    let mut out = format!("# The rules of `{name}`\n\n");
     line(
         &mut out,
         "This page is generated from the rule files and held against them by a test; change those, not this.\n",
@@ -84,13 +86,31 @@ pub fn reference(rules: &RuleSet) -> String {
     }
     out.push('\n');
     for rule in &rules.rules {
-        out.push_str(&page(rule));
+        out.push_str(&page(name, rule));
         out.push('\n');
     }
-    line(&mut out, "## Filters and tests of expressions\n");
-    for (name, what) in FILTERS.iter().chain(TESTS) {
-        line(&mut out, &format!("- `{name}`: {what}"));
+    line(&mut out, "## What a rule file may say\n");
+    line(
+        &mut out,
+        "Conditions are Jinja expressions, texts hold `{{ expression }}`; loops stand in the YAML, and there \
+         are no statements and no functions. Expressions see the facts that the rule needs \
+         (`docs/facts.schema.json`), `profile`, `tables` and the element of their loop. Every value in a \
+         text becomes an escaped code span.\n",
+    );
+    for (title, names) in [
+        ("Keys of a rule", RULE_KEYS),
+        ("Keys of a check", CHECK_KEYS),
+        ("Filters", FILTERS),
+        ("Tests", TESTS),
+    ] {
+        line(&mut out, &format!("### {title}\n"));
+        for (name, what) in names {
+            line(&mut out, &format!("- `{name}`: {what}"));
+        }
+        out.push('\n');
     }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
     out
 }
 

@@ -1,11 +1,10 @@
 //! Commands in comments: whole lines and nothing else, so that no sentence becomes one.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
 use regex::Regex;
 
+use super::rows::{Kind, Row, Rows};
 use super::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 use super::text::{CleanText, shortened};
 use crate::limits;
@@ -69,7 +68,7 @@ pub fn reuse_lines(body: &str, settings: &ReuseSettings) -> Vec<ReuseLine> {
 /// Lines that hold such a command but are none.
 pub fn reuse_near_misses(body: &str, settings: &ReuseSettings) -> Vec<NearCommand> {
     let lines = Lines::of(body);
-    let found = lines.iter().filter(|line| line.is_spoken()).filter_map(|line| {
+    let found = lines.iter().filter(|line| line.spoken).filter_map(|line| {
         if settings.commands.iter().any(|command| reuse(command, line.text).is_some()) {
             return None;
         }
@@ -83,7 +82,7 @@ pub fn reuse_near_misses(body: &str, settings: &ReuseSettings) -> Vec<NearComman
 /// exception has to be said in plain sight.
 pub fn override_lines(body: &str) -> Vec<OverrideLine> {
     let lines = Lines::of(body);
-    let found = lines.iter().filter(|line| line.is_spoken()).filter_map(|line| {
+    let found = lines.iter().filter(|line| line.spoken).filter_map(|line| {
         let (check, sha, reason) = override_parts(line.text)?.ok()?;
         let sha = sha.to_ascii_lowercase();
         Some(OverrideLine { check, sha, reason, line: line.number })
@@ -94,12 +93,15 @@ pub fn override_lines(body: &str) -> Vec<OverrideLine> {
 /// Lines that begin like an override and are none.
 pub fn override_near_misses(body: &str) -> Vec<NearCommand> {
     let lines = Lines::of(body);
-    let found = lines.iter().filter_map(|line| match override_parts(line.text)? {
-        Ok(_) if line.is_spoken() => None,
-        Ok(_) => Some(line.near("it stands in a code block, a quote or HTML".to_owned())),
-        Err(why) if line.is_spoken() => Some(line.near(why)),
-        Err(_) => None,
-    });
+    let found =
+        lines.iter().filter_map(|line| match override_parts(line.text)? {
+            Ok(_) if line.spoken => None,
+            Ok(_) => Some(line.near(
+                "it is not shown as plain text: it stands in code, a quote or HTML".to_owned(),
+            )),
+            Err(why) if line.spoken => Some(line.near(why)),
+            Err(_) => None,
+        });
     found.take(limits::COMMANDS).collect()
 }
 
@@ -108,44 +110,28 @@ struct Line<'t> {
     text: &'t str,
     number: i64,
     in_code: bool,
-    in_quote_or_html: bool,
+    /// Whether it is shown as text: not in a code block or span, a quote, a table or HTML.
+    spoken: bool,
 }
 
 impl Line<'_> {
-    fn is_spoken(&self) -> bool {
-        !self.in_code && !self.in_quote_or_html
-    }
-
     fn near(&self, why: String) -> NearCommand {
         NearCommand { text: shortened(self.text, limits::QUOTE_CHARS), line: self.number, why }
     }
 }
 
-/// The lines of a body, and what of them Markdown sets apart.
+/// The lines of a body, and what Markdown makes of them.
 struct Lines<'a> {
     text: CleanText<'a>,
-    code: Vec<Range<usize>>,
-    quotes_and_html: Vec<Range<usize>>,
+    rows: Vec<Row>,
 }
 
 impl<'a> Lines<'a> {
     fn of(body: &'a str) -> Self {
-        let text = CleanText::new(if body.len() > limits::BODY_BYTES { "" } else { body });
-        let (mut code, mut quotes_and_html) = (Vec::new(), Vec::new());
-        let events = Parser::new_ext(text.as_str(), Options::ENABLE_GFM | Options::ENABLE_TABLES);
-        for (event, range) in events.into_offset_iter() {
-            let Event::Start(tag) = event else { continue };
-            let into = match tag {
-                Tag::CodeBlock(_) => &mut code,
-                Tag::BlockQuote(_) | Tag::HtmlBlock => &mut quotes_and_html,
-                _ => continue,
-            };
-            // A block inside one of its kind adds nothing, and so the lists stay disjoint.
-            if into.last().is_none_or(|last: &Range<usize>| last.end <= range.start) {
-                into.push(range);
-            }
-        }
-        Self { text, code, quotes_and_html }
+        let body = if body.len() > limits::BODY_BYTES { "" } else { body };
+        let text = CleanText::as_laid_out(body);
+        let rows = Rows::of(text.as_str()).rows;
+        Self { text, rows }
     }
 
     fn iter(&self) -> impl Iterator<Item = Line<'_>> {
@@ -153,22 +139,19 @@ impl<'a> Lines<'a> {
         self.text.as_str().split('\n').map(move |line| {
             let start = at;
             at += line.len() + 1;
-            // The first character that is not blank decides: an indented block's range begins there.
             let first = start + (line.len() - line.trim_start().len());
+            // Rows come in the order of the text.
+            let before = self.rows.partition_point(|row| row.start <= first);
+            let row = before.checked_sub(1).map(|index| &self.rows[index]);
             Line {
                 text: line.trim(),
                 number: self.text.line(start),
-                in_code: holds(&self.code, first),
-                in_quote_or_html: holds(&self.quotes_and_html, first),
+                in_code: row.is_some_and(|row| row.kind == Kind::Code && first < row.end),
+                spoken: row
+                    .is_some_and(|row| row.kind == Kind::Text && row.start == first && !row.quoted),
             }
         })
     }
-}
-
-/// Whether a byte stands in one of some ascending, disjoint ranges.
-fn holds(ranges: &[Range<usize>], at: usize) -> bool {
-    let before = ranges.partition_point(|range| range.start <= at);
-    before > 0 && ranges[before - 1].end > at
 }
 
 /// Name and run of a line that is this command.

@@ -60,33 +60,40 @@ impl Form {
     /// Reads the form in some of the rows.
     ///
     /// Items end at the details' heading or at the signature; a box after that is somebody's own
-    /// list. Without a heading the details are all that follows the last item.
+    /// list. Without a heading the details are all that follows the last item; with one above the
+    /// first item they end there.
     pub(super) fn read(
         grammar: &Grammar,
         rows: &Rows,
         within: Range<usize>,
         text: &CleanText<'_>,
     ) -> Self {
-        let heading = within.clone().find(|at| details_heading(grammar, &rows.rows[*at]).is_some());
+        let row = |at: usize| &rows.rows[at];
+        let line_start = |at: usize| text.line_around(row(at).start).start;
+        let heading_in =
+            |mut part: Range<usize>| part.find(|at| details_heading(grammar, row(*at)).is_some());
         let signature_after = |from: usize| {
-            (from..within.end).find(|at| signature_value(grammar, &rows.rows[*at]).is_some())
+            (from..within.end).find(|at| signature_value(grammar, row(*at)).is_some())
         };
+        let first_box =
+            within.clone().find(|at| box_of(row(*at), text).is_some()).unwrap_or(within.end);
+        let below = heading_in(first_box..within.end);
+        let heading = below.or_else(|| heading_in(within.start..first_box));
         let Items { items, last } =
-            Items::collect(grammar, rows, within.start..heading.unwrap_or(within.end), text);
-        let end_of_text = match within.end < rows.rows.len() {
-            true => text.line_around(rows.rows[within.end].start).start,
-            false => text.as_str().len(),
-        };
+            Items::collect(grammar, rows, first_box..below.unwrap_or(within.end), text);
+        let end_of_text =
+            if within.end < rows.rows.len() { line_start(within.end) } else { text.as_str().len() };
         let (start, signed) = match (heading, last) {
-            (Some(at), _) => {
-                (details_start(grammar, &rows.rows[at], text), signature_after(at + 1))
-            }
+            (Some(at), _) => (details_start(grammar, row(at), text), signature_after(at + 1)),
             (None, Some(last)) => {
-                (next_line(text.as_str(), rows.rows[last].after), signature_after(last + 1))
+                (next_line(text.as_str(), row(last).after), signature_after(last + 1))
             }
             (None, None) => (end_of_text, None),
         };
-        let end = signed.map_or(end_of_text, |at| text.line_around(rows.rows[at].start).start);
+        let mut end = signed.map_or(end_of_text, line_start);
+        if heading.is_some_and(|at| at < first_box) && first_box < within.end {
+            end = end.min(line_start(first_box));
+        }
         Self {
             items,
             heading,

@@ -103,7 +103,7 @@ mod tests {
             ("a", &[&["draft", "as it ships"], &["X_Y"]]),
             ("b", &[&["draft"]]),
         ]))
-        .unwrap();
+        .expect("the table is sound");
         assert_eq!(known.identify(&key("Every **Draft**  is served\nas _it_ ships")), Some("a"));
         assert_eq!(known.identify(&key("the draft")), Some("b"));
         assert_eq!(known.identify(&key("`X_Y` is off")), Some("a"));

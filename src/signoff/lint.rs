@@ -86,6 +86,20 @@ impl Problem {
         self
     }
 
+    /// Pastes the line at fault with a checked box: what the author added to it stays.
+    fn pasting_itself(mut self, body: &str) -> Self {
+        self.paste = self.place(body).map(|(line, span)| {
+            let before = &line[..span.start];
+            let bullet = before.trim_start();
+            let indent = &before[..before.len() - bullet.len()];
+            let numbered = bullet.starts_with(|c: char| c.is_ascii_digit());
+            let kept = numbered || ["-", "*", "+"].contains(&bullet.trim_end());
+            let bullet = if kept { bullet.trim_end() } else { "-" };
+            format!("{indent}{bullet} [x] {}", line[span.end..].trim_start())
+        });
+        self
+    }
+
     fn pasting(mut self, line: impl Into<String>) -> Self {
         self.paste = Some(line.into());
         self
@@ -102,7 +116,7 @@ impl Reader {
         let mut problems = match self.parse(body, &place) {
             Ok(parsed) => {
                 let signoff = parsed.into_fact(Posted::file(""));
-                let mut problems = self.item_problems(&signoff, template);
+                let mut problems = self.item_problems(&signoff, body, template);
                 problems.extend(self.other_problems(&signoff));
                 problems
             }
@@ -112,7 +126,12 @@ impl Reader {
         problems
     }
 
-    fn item_problems(&self, signoff: &SignOff, template: Option<&[TemplateItem]>) -> Vec<Problem> {
+    fn item_problems(
+        &self,
+        signoff: &SignOff,
+        body: &str,
+        template: Option<&[TemplateItem]>,
+    ) -> Vec<Problem> {
         let table = self.table_as_template();
         let checklist = self.compare(signoff, template.unwrap_or(&table), Versions::default());
         let mut problems = Vec::new();
@@ -142,8 +161,8 @@ impl Reader {
                 Some(explanation) => place(ProblemLevel::Note)
                     .fixed_by(format!("explained by \"{}\"", explanation.quote)),
                 None => place(ProblemLevel::Fail)
-                    .fixed_by("check it once it is true, or say in the details why it is not")
-                    .pasting(&item.paste),
+                    .fixed_by("write `[x]` once it is true, or say in the details why it is not")
+                    .pasting_itself(body),
             });
         }
         for item in checklist.matched.iter().filter(|item| item.lacks_run_link) {
@@ -168,7 +187,7 @@ impl Reader {
         let item = |(position, (id, label)): (i64, (&str, &str))| TemplateItem {
             id: id.to_owned(),
             text: label.to_owned(),
-            paste: format!("- [ ] {label}"),
+            paste: String::new(),
             position,
             wants_run_link: false,
             origin: Origin::new(OriginKind::File),

@@ -193,7 +193,9 @@ impl Reader {
         }
         let found = form.items.len();
         let reason = Reason::TooFewItems { found, needed };
-        Some(NotASignOff::new(reason, line(&rows.rows[at]), found > 0))
+        // Who opens a comment with the phrase means it, whatever follows.
+        let near = found > 0 || at == 0;
+        Some(NotASignOff::new(reason, line(&rows.rows[at]), near))
     }
 
     /// The first place that holds the phrase in any other way.

@@ -106,6 +106,8 @@ struct Walk {
     /// Targets of the links around the current place.
     targets: Vec<Option<String>>,
     links: usize,
+    /// How many images are around the current place.
+    images: usize,
     /// Ranges in which a bare URL is none of its own, ascending and disjoint.
     masks: Vec<Range<usize>>,
 }
@@ -116,7 +118,7 @@ impl Walk {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag, range),
             Event::Text(text) => self.write(&text, range),
-            Event::Code(code) => {
+            Event::Code(code) if self.images == 0 => {
                 let row = self.row(&range);
                 row.code_first |= row.plain.trim().is_empty();
                 self.write(&code, range);
@@ -170,7 +172,10 @@ impl Walk {
                 let spelt_out = link_type == LinkType::Autolink;
                 self.targets.push((known && !spelt_out).then(|| dest_url.into_string()));
             }
-            Tag::Image { .. } => self.mask(range),
+            Tag::Image { .. } => {
+                self.mask(range);
+                self.images += 1;
+            }
             _ => {}
         }
     }
@@ -194,13 +199,14 @@ impl Walk {
             }
             TagEnd::HtmlBlock | TagEnd::CodeBlock => self.end_block(range.end),
             TagEnd::Paragraph | TagEnd::TableCell => self.end_block(0),
+            TagEnd::Image => self.images = self.images.saturating_sub(1),
             TagEnd::Strikethrough => self.strikes = self.strikes.saturating_sub(1),
             TagEnd::Link => {
                 if let Some(Some(target)) = self.targets.pop() {
                     let row = self.row(&range);
                     row.marked.push_str(" (");
                     row.marked.push_str(&target);
-                    row.marked.push_str(") ");
+                    row.marked.push(')');
                     row.end = row.end.max(range.end);
                 }
             }
@@ -258,6 +264,10 @@ impl Walk {
     }
 
     fn write(&mut self, text: &str, range: Range<usize>) {
+        // The text of an image is not shown where the image is.
+        if self.images > 0 {
+            return;
+        }
         let characters = text.chars().filter(|c| !c.is_whitespace()).count();
         self.seen += characters;
         if self.strikes == 0 {

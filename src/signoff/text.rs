@@ -28,13 +28,22 @@ impl<'a> CleanText<'a> {
 
     /// Cleans a part of a body; positions stay those in the whole body.
     pub(super) fn within(body: &'a str, part: Range<usize>) -> Self {
+        let indent = common_indent(&body[part.clone()]);
+        Self::without_indent(body, part, indent)
+    }
+
+    /// Cleans a body and keeps a common indent: what GitHub shows as code stays code.
+    pub(super) fn as_laid_out(body: &'a str) -> Self {
+        Self::without_indent(body, 0..body.len(), 0)
+    }
+
+    fn without_indent(body: &'a str, part: Range<usize>, indent: usize) -> Self {
         let mut clean = Self {
             body,
             text: String::with_capacity(part.len()),
             runs: Vec::new(),
             lines: line_starts(body),
         };
-        let indent = common_indent(&body[part.clone()]);
         let mut indent_left = indent;
         let mut characters = body[part.clone()].char_indices().peekable();
         while let Some((at, character)) = characters.next() {
@@ -205,7 +214,7 @@ mod tests {
     fn a_place_is_that_of_the_body() {
         let body = "\u{feff}é\r\n\u{200b}- [x] ok";
         let text = CleanText::new(body);
-        let at = text.as_str().find('[').unwrap();
+        let at = text.as_str().find('[').expect("it has a box");
         // The zero-width character before the bullet is a character that was typed.
         assert_eq!(text.position(at), Position { line: 2, column: 4 });
         assert_eq!(text.typed(at..at + 3), "[x]");

@@ -5,19 +5,22 @@
 //! that a user's aliases, drivers and display settings have no say, and a partial clone fetches
 //! nothing: an object that it lacks is an error that names it, never a file that is not there.
 
+mod diff;
+mod objects;
+mod run;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
 
 use bytes::Bytes;
 use chrono::DateTime;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, OnceCell};
 
-use super::diff;
+use self::objects::{Object, Objects};
+use self::run::{Failure, Git};
 use super::route::tree_path;
 use super::{ReadError, ReadKey, Reply, RepoName, Source};
 use crate::facts::canonical;
@@ -158,7 +161,7 @@ impl LocalClone {
         match answer {
             Ok(reply) => Ok(reply.unwrap_or(Reply {
                 status: 404,
-                headers: Default::default(),
+                headers: BTreeMap::new(),
                 body: Bytes::new(),
             })),
             Err(Trouble::TooLarge) => {
@@ -294,9 +297,7 @@ impl LocalClone {
         *objects = reader;
         drop(objects);
         match answer {
-            Object::Blob(body) => {
-                Ok(Some(Reply { status: 200, headers: Default::default(), body }))
-            }
+            Object::Blob(body) => Ok(Some(Reply { status: 200, headers: BTreeMap::new(), body })),
             Object::NoFile => Ok(None),
             Object::Missing => self.lacking(commit, path).await,
         }
@@ -338,139 +339,14 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// Why a git command gave nothing.
-enum Failure {
-    NotRun(String),
-    Refused { code: Option<i32>, said: String },
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::NotRun(error.to_string())
-    }
-}
-
 impl From<std::io::Error> for Trouble {
     fn from(error: std::io::Error) -> Self {
         Self::Git(error.into())
     }
 }
 
-/// How git is run.
-#[derive(Debug)]
-struct Git {
-    dir: PathBuf,
-}
-
-impl Git {
-    /// A work tree's own folder is not a git folder, but holds one.
-    fn at(dir: &Path) -> Self {
-        let inner = dir.join(".git");
-        Self { dir: if inner.exists() { inner } else { dir.to_owned() } }
-    }
-
-    fn command(&self, args: &[&str]) -> std::process::Command {
-        let mut command = std::process::Command::new("git");
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GIT_") {
-                command.env_remove(name);
-            }
-        }
-        command
-            .env("LC_ALL", "C")
-            .env("TZ", "UTC")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .arg("--git-dir")
-            .arg(&self.dir)
-            .args(["--no-pager", "--literal-pathspecs", "-c", "core.quotepath=off"])
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run_now(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
-        outcome(self.command(args).output()?)
-    }
-
-    async fn run(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
-        outcome(Command::from(self.command(args)).kill_on_drop(true).output().await?)
-    }
-}
-
-fn outcome(output: Output) -> Result<Vec<u8>, Failure> {
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let said = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
-    Err(Failure::Refused { code: output.status.code(), said })
-}
-
-/// One `git cat-file --batch` that is asked for all files.
-#[derive(Debug)]
-struct Objects {
-    _process: Child,
-    names: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-enum Object {
-    Blob(Bytes),
-    /// Something else stands there: a folder, a submodule, a link that leads nowhere.
-    NoFile,
-    Missing,
-}
-
-impl Objects {
-    fn start(git: &Git) -> Result<Self, Failure> {
-        let mut process = Command::from(git.command(&["cat-file", "--batch", "--follow-symlinks"]))
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let broken = || Failure::NotRun("git gave no pipes".to_owned());
-        let names = process.stdin.take().ok_or_else(broken)?;
-        let answers = BufReader::new(process.stdout.take().ok_or_else(broken)?);
-        Ok(Self { _process: process, names, answers })
-    }
-
-    /// The object of that name, and the reader where it can be asked again.
-    async fn read(mut self, name: &str) -> Result<(Object, Option<Self>), Trouble> {
-        self.names.write_all(format!("{name}\n").as_bytes()).await?;
-        self.names.flush().await?;
-        let mut line = Vec::new();
-        self.answers.read_until(b'\n', &mut line).await?;
-        let line = text(&line).trim_end_matches('\n').to_owned();
-        let mut words = line.rsplit(' ');
-        let (last, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        if line.is_empty() {
-            return Err(Trouble::Lacking("git cat-file ended early".to_owned()));
-        }
-        if last == "missing" || last == "ambiguous" {
-            return Ok((Object::Missing, Some(self)));
-        }
-        let Ok(size) = last.parse::<usize>() else {
-            return Err(Trouble::Lacking(format!("git cat-file said `{line}`")));
-        };
-        if size > REPLY_BYTES {
-            return Err(Trouble::TooLarge);
-        }
-        // The object is followed by a line break; so is the name behind `dangling`, `loop` and
-        // `notdir`, whose size it is.
-        let mut body = vec![0; size + 1];
-        self.answers.read_exact(&mut body).await?;
-        body.pop();
-        let object = if kind == "blob" { Object::Blob(body.into()) } else { Object::NoFile };
-        Ok((object, Some(self)))
-    }
-}
-
 fn found(document: &Value) -> Reply {
-    Reply { status: 200, headers: Default::default(), body: Bytes::from(canonical(document)) }
+    Reply { status: 200, headers: BTreeMap::new(), body: Bytes::from(canonical(document)) }
 }
 
 /// A line of [`COMMIT_FORMAT`] in GitHub's shape.

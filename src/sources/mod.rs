@@ -5,7 +5,6 @@
 //! same questions. Recording sits outermost, above cache and retry.
 
 pub mod cache;
-mod diff;
 pub mod git;
 mod key;
 pub mod live;
@@ -14,6 +13,7 @@ pub mod record;
 mod route;
 pub mod rule_files;
 pub mod types;
+mod wire;
 
 pub use key::{ReadKey, RepoName};
 pub use reader::Reader;

@@ -186,10 +186,13 @@ fn clear(dir: &Path) -> Result<(), RecordError> {
     if let Some(other) = names.iter().find(|name| !matches!(name.as_str(), LIST | BLOBS)) {
         return Err(RecordError::Occupied(dir.join(other)));
     }
-    if !names.contains(LIST) || document(&list).is_err() {
+    let blobs = dir.join(BLOBS);
+    if !names.contains(LIST) {
+        return Err(RecordError::Occupied(blobs));
+    }
+    if document(&list).is_err() {
         return Err(RecordError::Occupied(list));
     }
-    let blobs = dir.join(BLOBS);
     let kept = if names.contains(BLOBS) { self::names(&blobs)? } else { BTreeSet::new() };
     if let Some(other) = kept.iter().find(|name| !is_digest(name)) {
         return Err(RecordError::Occupied(blobs.join(other)));
@@ -344,10 +347,13 @@ fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// A folder that only its owner may enter, whether it was there or not.
+/// A folder that only its owner may enter, from its first moment or from now on.
 fn private_dir(path: &Path) -> Result<(), RecordError> {
     let make = || {
-        fs::create_dir_all(path)?;
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(path)?;
         #[cfg(unix)]
         fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
         Ok(())

@@ -62,12 +62,6 @@ pub fn read_dir(dir: &Path) -> Result<Files, RuleFilesError> {
     Ok(files)
 }
 
-/// The name of the profile in a folder: that of the folder.
-pub fn profile_name(dir: &Path) -> Option<String> {
-    let absolute = dir.canonicalize().ok()?;
-    Some(absolute.file_name()?.to_str()?.to_owned())
-}
-
 fn read_folder(dir: &Path, prefix: &str, files: &mut Files) -> Result<(), RuleFilesError> {
     let unreadable = |source| RuleFilesError::Unreadable { path: dir.to_owned(), source };
     for entry in std::fs::read_dir(dir).map_err(unreadable)? {

@@ -10,7 +10,7 @@ use countersign::github::{ApiError, Client};
 use countersign::limits::{PULL_FILES, READ_TRIES, REPLY_BYTES};
 use countersign::sources::cache::Cache;
 use countersign::sources::live::Live;
-use countersign::sources::{ReadError, ReadKey};
+use countersign::sources::{ReadError, ReadKey, Source};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -138,9 +138,13 @@ async fn what_never_changes_is_kept_but_for_its_identity_only() {
     let route = format!("/repos/octo/bench/contents/a%20b/MODELS.md?ref={}", sha('a'));
     assert_eq!(fake.targets(), [route]);
     let anonymous = Arc::new(Client::with_token(&fake.url, None).unwrap());
-    let other = Live::new(anonymous).with_cache(cache);
-    read(&other, &file("a b/MODELS.md")).await.unwrap();
-    assert_eq!(fake.seen().len(), 2);
+    for other in [Live::new(anonymous), fake.live()] {
+        let other = other.with_cache(Arc::clone(&cache));
+        assert!(!other.holds(&file("a b/MODELS.md")));
+        read(&other, &file("a b/MODELS.md")).await.unwrap();
+    }
+    assert!(live.holds(&file("a b/MODELS.md")) && !live.holds(&comments()));
+    assert_eq!(fake.seen().len(), 3);
 }
 
 #[tokio::test]
@@ -392,6 +396,15 @@ async fn tips_come_in_our_own_form() {
         json!({ "owner": "octo", "name": "bench", "number": 7 })
     );
     assert_eq!(read(&live, &ReadKey::Tips { repo: repo(), number: 8 }).await.unwrap().status, 404);
+}
+
+#[tokio::test]
+async fn graphql_without_a_token_is_not_even_tried() {
+    let fake = Fake::plain(|_| not_found()).await;
+    let live = quick(Live::new(Arc::new(Client::with_token(&fake.url, None).unwrap())));
+    let error = read(&live, &ReadKey::Tips { repo: repo(), number: 7 }).await.unwrap_err();
+    assert!(error.to_string().contains("GraphQL needs a token"), "{error}");
+    assert_eq!(fake.seen().len(), 0);
 }
 
 #[tokio::test]

@@ -26,15 +26,16 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// The artifacts of a run: those that it lists, or every one of the case's for an only run.
-    pub fn of_run(case: &Case, run: &RunSpec, several: bool) -> anyhow::Result<Vec<Self>> {
+    /// The artifacts of a run: those that it lists; every one of the case's for an only run that
+    /// lists none.
+    pub fn of_run(case: &Case, run: &RunSpec) -> anyhow::Result<Vec<Self>> {
+        let runs = &case.spec.runs;
+        let place = runs.iter().position(|known| known.id == run.id).unwrap_or_default();
         let mut artifacts = Vec::new();
         let mut add = |name: &str, spec: &ArtifactSpec| -> anyhow::Result<()> {
             let number = artifacts.len() as u64 + 1;
             let artifact = Self {
-                id: spec
-                    .id
-                    .unwrap_or_else(|| run.id.wrapping_mul(1_000) % 9_000_000_000_000 + number),
+                id: spec.id.unwrap_or(6_000_000_000 + place as u64 * 100_000 + number),
                 run: run.id,
                 name: name.to_owned(),
                 from: source(case, name, spec.from.as_deref(), spec.expired)?,
@@ -53,13 +54,9 @@ impl Artifact {
                     }
                 }
             }
+            None if runs.len() > 1 => {}
             None => {
-                let names = case.names_in("artifacts")?;
-                ensure!(
-                    names.is_empty() || !several,
-                    "artifacts have to be listed where there are several runs"
-                );
-                for name in names {
+                for name in case.names_in("artifacts")? {
                     add(name.strip_suffix(".zip").unwrap_or(&name), &ArtifactSpec::default())?;
                 }
             }

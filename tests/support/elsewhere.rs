@@ -39,7 +39,8 @@ fn hub(world: &World, request: &Request, path: &[&str]) -> Outcome {
                 .iter()
                 .map(|file| {
                     let bytes = read(world, &format!("{folder}/{file}")).unwrap_or_default();
-                    json!({ "type": "file", "path": file, "size": bytes.len(), "oid": fake_sha(&sha256(&bytes)) })
+                    let oid = fake_sha(&sha256(&bytes));
+                    json!({ "type": "file", "path": file, "size": bytes.len(), "oid": oid })
                 })
                 .collect();
             Answer::ok(&Value::Array(list))

@@ -17,7 +17,8 @@ use super::case::Tree;
 pub struct Git {
     dir: tempfile::TempDir,
     reader: Mutex<Option<Batch>>,
-    diffs: Mutex<BTreeMap<(String, String), Arc<Vec<FileChange>>>>,
+    /// What git has answered: everything is asked by SHA, so nothing of it can change.
+    answers: Mutex<BTreeMap<Vec<String>, Arc<Vec<u8>>>>,
     commits_made: Mutex<u64>,
 }
 
@@ -110,9 +111,14 @@ impl Git {
         Ok(Self {
             dir,
             reader: Mutex::default(),
-            diffs: Mutex::default(),
+            answers: Mutex::default(),
             commits_made: Mutex::default(),
         })
+    }
+
+    /// Where it is, as `--git-dir` takes it.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Makes a commit and gives its SHA.
@@ -210,7 +216,8 @@ impl Git {
             arguments.extend(["-r", "-t"]);
         }
         arguments.push(tree);
-        let out = String::from_utf8(self.run(&arguments, b"")?)?;
+        let out = self.ask(&arguments)?;
+        let out = std::str::from_utf8(&out)?;
         out.split_terminator('\0')
             .map(|line| {
                 let (meta, path) = line.split_once('\t').context("ls-tree prints a tab")?;
@@ -236,35 +243,39 @@ impl Git {
         arguments.push(from);
         arguments.extend(not.as_deref());
         arguments.extend(more[split..].iter().map(String::as_str));
-        let out = self.run(&arguments, b"").unwrap_or_default();
+        let out = self.ask(&arguments).unwrap_or_default();
         String::from_utf8_lossy(&out).lines().map(str::to_owned).collect()
     }
 
     /// Where two histories part.
     pub fn merge_base(&self, one: &str, other: &str) -> Option<String> {
-        let out = self.run(&["merge-base", one, other], b"").ok()?;
+        let out = self.ask(&["merge-base", one, other]).ok()?;
         let sha = String::from_utf8_lossy(&out).trim().to_owned();
         (!sha.is_empty()).then_some(sha)
     }
 
     /// What changes from one commit's tree to another's, with renames, by path.
-    pub fn diff(&self, from: &str, to: &str) -> anyhow::Result<Arc<Vec<FileChange>>> {
-        let key = (from.to_owned(), to.to_owned());
-        if let Some(known) = lock(&self.diffs).get(&key) {
-            return Ok(Arc::clone(known));
-        }
-        let raw =
-            self.run(&["diff", "-M", "--raw", "--numstat", "-z", "--abbrev=40", from, to], b"")?;
+    pub fn diff(&self, from: &str, to: &str) -> anyhow::Result<Vec<FileChange>> {
+        let raw = self.ask(&["diff", "-M", "--raw", "--numstat", "-z", "--abbrev=40", from, to])?;
         let mut changes = parse_raw(&String::from_utf8_lossy(&raw))?;
-        let text = self.run(&["diff", "-M", "-U3", "--no-color", from, to], b"")?;
+        let text = self.ask(&["diff", "-M", "-U3", "--no-color", from, to])?;
         let patches = split_patches(&String::from_utf8_lossy(&text));
         ensure!(patches.len() == changes.len(), "git printed a patch for each changed file");
         for (change, patch) in changes.iter_mut().zip(patches) {
             change.patch = patch;
         }
-        let changes = Arc::new(changes);
-        lock(&self.diffs).insert(key, Arc::clone(&changes));
         Ok(changes)
+    }
+
+    /// Runs git, unless it has answered the same before.
+    fn ask(&self, arguments: &[&str]) -> anyhow::Result<Arc<Vec<u8>>> {
+        let key: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        if let Some(known) = lock(&self.answers).get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let answer = Arc::new(self.run(arguments, b"")?);
+        lock(&self.answers).insert(key, Arc::clone(&answer));
+        Ok(answer)
     }
 
     fn run(&self, arguments: &[&str], input: &[u8]) -> anyhow::Result<Vec<u8>> {

@@ -9,6 +9,7 @@
 mod answer;
 mod artifacts;
 mod auth;
+mod build;
 mod case;
 mod control;
 mod elsewhere;
@@ -16,6 +17,7 @@ mod faults;
 mod git;
 mod graphql;
 mod history;
+mod process;
 mod rest;
 mod rounds;
 mod server;
@@ -30,6 +32,7 @@ pub use self::{
     auth::{APP_ID, APP_SLUG, INSTALLATION_ID, PERSONAL_LOGIN, PERSONAL_TOKEN, WEBHOOK_SECRET},
     case::Case,
     faults::Hold,
+    process::ServerProcess,
     rounds::Round,
     spec::{
         ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, Move,

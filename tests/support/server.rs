@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
+use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -189,6 +190,7 @@ async fn carry_out(shared: &Arc<Shared>, host: Host, request: &Request) -> Answe
 /// `POST /app/hook/deliveries/{id}/attempts` is the one request that sends something itself.
 async fn redeliver(shared: &Arc<Shared>, request: &Request) -> Option<Outcome> {
     let id = request.path.strip_prefix("/app/hook/deliveries/")?.strip_suffix("/attempts")?;
+    let id: u64 = id.parse().ok()?;
     if request.method != "POST" {
         return None;
     }
@@ -295,8 +297,13 @@ fn response(request: &Request, answer: Answer, truncated: bool) -> Response<Body
         let half_of = answer.body.len() / 2;
         builder = builder.header("content-length", answer.body.len());
         let half = Bytes::from(answer.body).slice(..half_of);
-        let broken = Err(std::io::Error::other("the case breaks the connection here"));
-        Body::from_stream(futures_util::stream::iter([Ok(half), broken]))
+        let broken = async {
+            // Not at once: the head and the first half have to be on their way.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            Err(std::io::Error::other("the case breaks the connection here"))
+        };
+        let half = futures_util::stream::iter([Ok(half)]);
+        Body::from_stream(half.chain(futures_util::stream::once(broken)))
     } else {
         Body::from(answer.body)
     };

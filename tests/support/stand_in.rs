@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::serve::ListenerExt as _;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -104,6 +105,11 @@ impl StandIn {
     /// The file with the App's private key.
     pub fn key_file(&self) -> PathBuf {
         self.folder.path().join("app.pem")
+    }
+
+    /// A bare repository with the case's commits, as `--git-dir` takes it.
+    pub fn git_dir(&self) -> PathBuf {
+        self.world().history.git.path().to_owned()
     }
 
     /// The state, to look at or to change.
@@ -253,6 +259,7 @@ fn spawn(listener: TcpListener, shared: Arc<Shared>, host: Host) -> JoinHandle<(
         .layer(DefaultBodyLimit::max(64 << 20))
         .with_state((shared, host));
     tokio::spawn(async move {
+        let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
         if let Err(error) = axum::serve(listener, app).await {
             eprintln!("the stand-in stopped serving: {error}");
         }

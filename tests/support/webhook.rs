@@ -59,8 +59,8 @@ impl Delivery {
     }
 
     /// The delivery of that id again: same payload, same GUID.
-    pub fn again(world: &World, id: &str) -> Option<Self> {
-        let known = world.deliveries.iter().find(|delivery| delivery["id"].to_string() == id)?;
+    pub fn again(world: &World, id: u64) -> Option<Self> {
+        let known = world.deliveries.iter().find(|delivery| delivery["id"] == id)?;
         let body = serde_json::to_vec(&known["request"]["payload"]).ok()?;
         Some(Self {
             event: known["event"].as_str()?.to_owned(),
@@ -146,6 +146,7 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
             if kind == CommentKind::Review {
                 // Deliveries write the state in lower case, the API in upper case.
                 payload[name]["state"] = json!(comment.state.to_lowercase());
+                payload[name]["updated_at"] = json!(comment.updated_at);
             }
             if kind == CommentKind::IssueComment {
                 payload["issue"] = shapes::issue(world, own, pull);
@@ -184,7 +185,10 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
         }
         "check_run" => {
             payload["action"] = json!(action("rerequested"));
-            let id = asked["check_run"].as_u64().context("check_run: the id of a check run")?;
+            // Without an id: the newest that an app has made.
+            let newest = || world.check_runs.keys().next_back().copied();
+            let id = asked["check_run"].as_u64().or_else(newest);
+            let id = id.context("check_run: the id of a check run")?;
             payload["check_run"] =
                 check_run_value(world, id).with_context(|| format!("no check run {id}"))?;
             if payload["action"] == "requested_action" {

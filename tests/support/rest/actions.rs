@@ -34,7 +34,7 @@ pub fn route(world: &World, request: &Request, path: &[&str]) -> Outcome {
         }
         ["runs", id, "jobs"] => {
             let run = run(world, id)?;
-            let mut jobs = jobs_of(run);
+            let mut jobs = jobs_of(world, run);
             if request.parameter("filter").as_deref() != Some("all") {
                 jobs = latest(jobs, run.attempt);
             }
@@ -42,7 +42,7 @@ pub fn route(world: &World, request: &Request, path: &[&str]) -> Outcome {
         }
         ["runs", id, "attempts", attempt, "jobs"] => {
             let run = run(world, id)?;
-            let jobs = latest(jobs_of(run), attempt_of(run, attempt)?);
+            let jobs = latest(jobs_of(world, run), attempt_of(run, attempt)?);
             Answer::counted(request, "jobs", &jobs, |job| job_value(world, job))
         }
         ["jobs", id] => Answer::ok(&job_value(world, &job(world, id)?)),
@@ -97,25 +97,23 @@ fn artifact<'a>(world: &'a World, id: &str) -> Result<&'a Artifact, Answer> {
     world.artifacts.get(&number(id)?).ok_or_else(Answer::not_found)
 }
 
-/// Every execution of every job of a run.
-pub fn jobs_of(run: &RunSpec) -> Vec<Job<'_>> {
-    run.jobs
-        .iter()
-        .enumerate()
-        .map(|(index, spec)| Job {
-            id: spec
-                .id
-                .unwrap_or(run.id.wrapping_mul(1_000) % 9_000_000_000_000 + 500 + index as u64),
-            attempt: spec.attempt.unwrap_or(run.attempt),
-            run,
-            spec,
-        })
-        .collect()
+/// Every execution of every job of a run. Where a case names no ids, later attempts have higher ones,
+/// as on GitHub.
+pub fn jobs_of<'a>(world: &World, run: &'a RunSpec) -> Vec<Job<'a>> {
+    let place =
+        world.case.spec.runs.iter().position(|known| known.id == run.id).unwrap_or_default();
+    let mut jobs: Vec<Job<'a>> = Vec::new();
+    for (index, spec) in (1..).zip(&run.jobs) {
+        let attempt = spec.attempt.unwrap_or(run.attempt);
+        let made = 40_000_000_000 + place as u64 * 10_000_000 + attempt * 100_000 + index;
+        jobs.push(Job { id: spec.id.unwrap_or(made), attempt, run, spec });
+    }
+    jobs
 }
 
 /// The latest execution of each name up to an attempt: a re-run of the failed jobs keeps the
 /// others as they were.
-fn latest(jobs: Vec<Job<'_>>, attempt: u64) -> Vec<Job<'_>> {
+pub fn latest(jobs: Vec<Job<'_>>, attempt: u64) -> Vec<Job<'_>> {
     let mut kept: Vec<Job<'_>> = Vec::new();
     for job in jobs.into_iter().filter(|job| job.attempt <= attempt) {
         match kept.iter_mut().find(|kept| kept.spec.name == job.spec.name) {
@@ -132,7 +130,7 @@ fn latest(jobs: Vec<Job<'_>>, attempt: u64) -> Vec<Job<'_>> {
 /// A job by its id.
 pub fn job<'a>(world: &'a World, id: &str) -> Result<Job<'a>, Answer> {
     let id = number(id)?;
-    let mut jobs = world.case.spec.runs.iter().flat_map(jobs_of);
+    let mut jobs = world.case.spec.runs.iter().flat_map(|run| jobs_of(world, run));
     jobs.find(|job| job.id == id).ok_or_else(Answer::not_found)
 }
 
@@ -147,7 +145,7 @@ fn runs(world: &World, request: &Request, workflow: Option<&str>) -> Outcome {
         .iter()
         .filter(|run| {
             let sha = world.commit(&run.head).unwrap_or_default();
-            let conclusion = conclusion(run).unwrap_or_default();
+            let conclusion = conclusion(world, run).unwrap_or_default();
             workflow.is_none_or(|name| {
                 path_of(run).ends_with(name) || name == shapes::id_of(&path_of(run)).to_string()
             }) && request
@@ -167,11 +165,11 @@ fn path_of(run: &RunSpec) -> String {
 }
 
 /// The stated conclusion of a finished run; one that says nothing follows from its jobs.
-fn conclusion(run: &RunSpec) -> Option<String> {
+fn conclusion(world: &World, run: &RunSpec) -> Option<String> {
     if run.status != "completed" {
         return None;
     }
-    run.conclusion.clone().or_else(|| Some(of_jobs(&latest(jobs_of(run), run.attempt))))
+    run.conclusion.clone().or_else(|| Some(of_jobs(&latest(jobs_of(world, run), run.attempt))))
 }
 
 fn of_jobs(jobs: &[Job<'_>]) -> String {
@@ -197,17 +195,18 @@ pub fn run_value(world: &World, run: &RunSpec, attempt: Option<u64>) -> Value {
     let attempt = attempt.unwrap_or(run.attempt);
     let repo = world.own();
     let id = run.id;
-    let url = format!("{}/repos/{}/actions/runs/{id}", world.url, repo.name);
+    let actions = format!("{}/repos/{}/actions", world.url, repo.name);
+    let url = format!("{actions}/runs/{id}");
     let html = format!("https://github.com/{}/actions/runs/{id}", repo.name);
     let sha = world.commit(&run.head).unwrap_or_default();
     let head = world.history.spoken(&sha);
     let earlier = attempt < run.attempt;
     let conclusion = if earlier {
-        let jobs = jobs_of(run);
+        let jobs = jobs_of(world, run);
         let ran: Vec<Job<'_>> = jobs.into_iter().filter(|job| job.attempt == attempt).collect();
         Some(if ran.is_empty() { "failure".to_owned() } else { of_jobs(&ran) })
     } else {
-        conclusion(run)
+        conclusion(world, run)
     };
     let actor = run.actor.as_deref().unwrap_or(&world.case.spec.pull_request.author);
     let head_repo =
@@ -264,7 +263,7 @@ pub fn run_value(world: &World, run: &RunSpec, attempt: Option<u64>) -> Value {
         "rerun_url": format!("{url}/rerun"),
         "previous_attempt_url":
             if attempt > 1 { Some(format!("{url}/attempts/{}", attempt - 1)) } else { None },
-        "workflow_url": format!("{}/repos/{}/actions/workflows/{}", world.url, repo.name, shapes::id_of(&path)),
+        "workflow_url": format!("{actions}/workflows/{}", shapes::id_of(&path)),
         "head_commit": head_commit,
         "repository": shapes::repository(world, repo),
         "head_repository": head_repository,
@@ -286,11 +285,17 @@ pub fn status_of(job: &Job<'_>) -> &'static str {
     }
 }
 
-/// When a job started and, where it has, ended.
+/// When a job started and, where it has, ended. A run's attempts share its time evenly where a case
+/// says nothing else.
 pub fn times(world: &World, job: &Job<'_>) -> (String, Option<String>) {
-    let started = job.spec.started_at.clone().unwrap_or_else(|| created(world, job.run));
+    let from = seconds(&created(world, job.run)).unwrap_or_default();
+    let to = seconds(&updated(world, job.run)).unwrap_or(from).max(from);
+    let share = i64::try_from(job.run.attempt.max(1)).unwrap_or(1);
+    let before = i64::try_from(job.attempt.max(1)).unwrap_or(1) - 1;
+    let edge = |attempts: i64| rfc3339(from + (to - from) * attempts / share);
+    let started = job.spec.started_at.clone().unwrap_or_else(|| edge(before));
     let ended = (status_of(job) == "completed")
-        .then(|| job.spec.completed_at.clone().unwrap_or_else(|| updated(world, job.run)));
+        .then(|| job.spec.completed_at.clone().unwrap_or_else(|| edge(before + 1)));
     (started, ended)
 }
 

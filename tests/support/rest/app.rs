@@ -62,7 +62,8 @@ pub fn route(world: &mut World, request: &Request, method: &str, path: &[&str]) 
             Answer::list(request, &newest, |delivery| brief(delivery))
         }
         ("GET", ["app", "hook", "deliveries", id]) => {
-            let found = world.deliveries.iter().find(|delivery| delivery["id"].to_string() == *id);
+            let id: u64 = super::number(id)?;
+            let found = world.deliveries.iter().find(|delivery| delivery["id"] == id);
             Answer::ok(found.ok_or_else(Answer::not_found)?)
         }
         _ => Err(Answer::not_found()),
@@ -86,11 +87,11 @@ pub fn installation(world: &World) -> Value {
     json!({
         "id": INSTALLATION_ID,
         "client_id": format!("Iv1.{APP_ID:016x}"),
-        "account": shapes::organization(world, owner),
+        "account": shapes::owner(world, owner),
         "repository_selection": "selected",
         "access_tokens_url": format!("{url}/access_tokens"),
         "repositories_url": format!("{}/installation/repositories", world.url),
-        "html_url": format!("https://github.com/organizations/{owner}/settings/installations/{INSTALLATION_ID}"),
+        "html_url": format!("https://github.com/apps/{APP_SLUG}"),
         "app_id": APP_ID,
         "app_slug": APP_SLUG,
         "target_id": shapes::id_of(owner),

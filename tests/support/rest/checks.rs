@@ -18,29 +18,26 @@ const DESCRIPTION: usize = 140;
 /// `GET …/commits/{ref}/check-runs`, by `check_name`, `status`, `filter`, `app_id`.
 pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str) -> Outcome {
     let sha = commit_of(world, repo, reference)?;
-    let jobs =
-        world.case.spec.runs.iter().filter(|run| world.commit(&run.head).as_ref() == Some(&sha));
-    let mut all: Vec<Value> = jobs
-        .flat_map(actions::jobs_of)
-        .filter(|_| repo.own)
-        .map(|job| job_check(world, &job))
-        .collect();
-    let apps = world.check_runs.values().filter(|check| repo.own && check.head_sha == sha);
-    all.extend(apps.map(|check| value(world, check)));
-    all.sort_by_key(|check| std::cmp::Reverse(check["id"].as_u64()));
-    if request.parameter("filter").as_deref() != Some("all") {
-        // The newest of each name in its suite: a re-run repeats a name, another run does not.
-        let mut seen = std::collections::BTreeSet::new();
-        all.sort_by_key(|check| {
-            (
-                std::cmp::Reverse(check["started_at"].to_string()),
-                std::cmp::Reverse(check["id"].as_u64()),
-            )
-        });
-        all.retain(|check| {
-            seen.insert((check["check_suite"]["id"].to_string(), check["name"].to_string()))
-        });
+    let every = request.parameter("filter").as_deref() == Some("all");
+    let mut all: Vec<Value> = Vec::new();
+    let runs = world.case.spec.runs.iter().filter(|_| repo.own);
+    for run in runs.filter(|run| world.commit(&run.head).as_ref() == Some(&sha)) {
+        let mut jobs = actions::jobs_of(world, run);
+        if !every {
+            jobs = actions::latest(jobs, run.attempt);
+        }
+        all.extend(jobs.iter().map(|job| of_job(world, job)));
     }
+    let apps = world.check_runs.values().filter(|check| repo.own && check.head_sha == sha);
+    let mut apps: Vec<&CheckRun> = apps.collect();
+    if !every {
+        // The newest of each name of an app.
+        let mut seen = std::collections::BTreeSet::new();
+        apps.reverse();
+        apps.retain(|check| seen.insert((&check.app, check.fields["name"].to_string())));
+    }
+    all.extend(apps.into_iter().map(|check| value(world, check)));
+    all.sort_by_key(|check| std::cmp::Reverse(check["id"].as_u64()));
     let asked = |name: &str, value: &Value| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         request.parameter(name).is_none_or(|wanted| wanted == value)
@@ -54,7 +51,7 @@ pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str)
 }
 
 /// A job as the check run that it is.
-fn job_check(world: &World, job: &Job<'_>) -> Value {
+pub fn of_job(world: &World, job: &Job<'_>) -> Value {
     let (started, ended) = actions::times(world, job);
     let repo = &world.case.spec.repository;
     let page = format!("https://github.com/{repo}/actions/runs/{}/job/{}", job.run.id, job.id);
@@ -154,7 +151,7 @@ pub fn one(world: &World, request: &Request, id: &str, rest: &[&str]) -> Outcome
     let found = world.check_runs.get(&number(id)?);
     match (rest, found) {
         ([], Some(check)) => Answer::ok(&value(world, check)),
-        ([], None) => Answer::ok(&job_check(world, &actions::job(world, id)?)),
+        ([], None) => Answer::ok(&of_job(world, &actions::job(world, id)?)),
         (["annotations"], Some(check)) => Answer::list(request, &check.annotations, Clone::clone),
         (["annotations"], None) => Answer::ok(&json!([])),
         _ => Err(Answer::not_found()),

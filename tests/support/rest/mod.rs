@@ -14,12 +14,15 @@ use super::answer::{Answer, Outcome, Request};
 use super::auth::Identity;
 use super::world::{Repo, World};
 
-pub use self::actions::run_value;
+pub use self::actions::{jobs_of, run_value};
 pub use self::app::installation;
 
-/// A check run that is not a job's, whole.
+/// A check run, whole: a job's, too.
 pub fn check_run_value(world: &World, id: u64) -> Option<serde_json::Value> {
-    world.check_runs.get(&id).map(|check| checks::value(world, check))
+    match world.check_runs.get(&id) {
+        Some(check) => Some(checks::value(world, check)),
+        None => actions::job(world, &id.to_string()).ok().map(|job| checks::of_job(world, &job)),
+    }
 }
 
 /// Answers a request of the API.

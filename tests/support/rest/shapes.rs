@@ -59,13 +59,29 @@ pub fn person<'a>(world: &'a World, login: &str) -> Option<(&'a str, super::supe
         .map(|(name, person)| (name.as_str(), person.clone().unwrap_or_default()))
 }
 
-/// An organisation.
+/// The account that owns a repository: an organisation, unless it is a person of the case.
+pub fn owner(world: &World, login: &str) -> Value {
+    let mut value = user(world, login);
+    if person(world, login).is_none() {
+        value["type"] = json!("Organization");
+        value["node_id"] = json!(format!("O_{}", id_of(login)));
+    }
+    value
+}
+
+/// An organisation, as deliveries and teams have it.
 pub fn organization(world: &World, login: &str) -> Value {
     json!({
         "login": login,
         "id": id_of(login),
         "node_id": format!("O_{}", id_of(login)),
         "url": format!("{}/orgs/{login}", world.url),
+        "repos_url": format!("{}/orgs/{login}/repos", world.url),
+        "events_url": format!("{}/orgs/{login}/events", world.url),
+        "hooks_url": format!("{}/orgs/{login}/hooks", world.url),
+        "issues_url": format!("{}/orgs/{login}/issues", world.url),
+        "members_url": format!("{}/orgs/{login}/members{{/member}}", world.url),
+        "public_members_url": format!("{}/orgs/{login}/public_members{{/member}}", world.url),
         "avatar_url": format!("https://avatars.githubusercontent.com/u/{}?v=4", id_of(login)),
         "html_url": format!("https://github.com/{login}"),
         "description": "",
@@ -87,7 +103,7 @@ pub fn app(world: &World, slug: &str) -> Value {
         "slug": slug,
         "node_id": format!("A_{id}"),
         "client_id": format!("Iv1.{id:016x}"),
-        "owner": organization(world, owner),
+        "owner": self::owner(world, owner),
         "name": slug,
         "description": "",
         "external_url": format!("https://{slug}.example.org"),
@@ -116,7 +132,7 @@ pub fn repository(world: &World, repo: &Repo) -> Value {
         "full_name": repo.name,
         "private": repo.private,
         "visibility": if repo.private { "private" } else { "public" },
-        "owner": organization(world, owner),
+        "owner": self::owner(world, owner),
         "html_url": html,
         "description": null,
         "fork": repo.fork_of.is_some(),
@@ -185,7 +201,7 @@ pub fn pull_brief(world: &World, repo: &Repo, pull: &Pull) -> Value {
             "label": format!("{owner}:{branch}"),
             "ref": branch,
             "sha": world.history.spoken(sha),
-            "user": user(world, owner),
+            "user": self::owner(world, owner),
             "repo": of.map(|of| repository(world, of)),
         })
     };
