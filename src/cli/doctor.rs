@@ -1,18 +1,22 @@
 //! `countersign doctor`: one line for each thing that a server needs, and what to do where it is wrong.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use secrecy::ExposeSecret;
 
 use super::{Exit, serve};
-use crate::config::Config;
+use crate::config::{Config, Repository};
+use crate::sources::RepoName;
 use crate::store::Store;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    server: serve::Args,
+    /// The server's configuration file [default: countersign.toml, where it exists]
+    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_CONFIG")]
+    config: Option<PathBuf>,
 }
 
 /// Fewer characters can be guessed from one recorded delivery.
@@ -36,6 +40,10 @@ const PERMISSIONS: &[Permission] = &[
         "whether a code owner is in the team that owns a path",
     ),
 ];
+
+/// On top, where a profile publishes a commit status.
+const STATUSES: Permission =
+    Permission::new("statuses", Access::Write, "the commit status that the profile asks for");
 
 struct Permission {
     name: &'static str,
@@ -95,7 +103,7 @@ fn wrong(what: &'static str, problem: impl Into<String>, fix: impl Into<String>)
 
 /// Runs it.
 pub fn run(args: Args) -> Exit {
-    let config = match serve::load(&args.server) {
+    let config = match serve::load(args.config.as_deref()) {
         Ok(config) => config,
         Err(errors) => {
             let _ = writeln!(anstream::stderr(), "{errors}");
@@ -129,14 +137,7 @@ async fn examine(config: &Config) -> Vec<Line> {
     let mut lines = configuration(config);
     lines.push(rules(config));
     lines.push(database(config).await);
-    match identity(config).await {
-        Ok(app) => lines.extend(permissions(&app)),
-        Err(error) => lines.push(wrong(
-            "credentials",
-            format!("GitHub does not confirm the App: {error:#}"),
-            "compare github.app_id and github.private_key with the App's settings page",
-        )),
-    }
+    lines.extend(credentials(config).await);
     lines
 }
 
@@ -240,43 +241,92 @@ async fn database(config: &Config) -> Line {
     }
 }
 
-/// `GET /app`, as the App.
-async fn identity(config: &Config) -> anyhow::Result<serde_json::Value> {
-    let identity = serve::app(config)?.identity().await?;
-    Ok(serde_json::json!({ "slug": identity.slug, "permissions": identity.permissions }))
+/// Who GitHub says that we are, and what each installation lets us do.
+async fn credentials(config: &Config) -> Vec<Line> {
+    if config.app().is_err() {
+        // What is missing was said above.
+        return Vec::new();
+    }
+    let github = match serve::app(config) {
+        Ok(github) => github,
+        Err(error) => {
+            let fix = "take both from the App's settings page";
+            return vec![wrong("credentials", error.to_string(), fix)];
+        }
+    };
+    let mut lines = match github.identity().await {
+        Ok(identity) => {
+            vec![ok("credentials", format!("GitHub knows the App `{}`", identity.slug))]
+        }
+        Err(error) => {
+            let fix = "compare github.app_id and github.private_key with the App's settings page, \
+                       and this machine's clock with the real time";
+            return vec![wrong("credentials", error.to_string(), fix)];
+        }
+    };
+    for Repository { name, .. } in &config.repositories {
+        match github.grants(name.owner(), name.name()).await {
+            Ok(Some(granted)) => {
+                lines.extend(permissions(
+                    &name.to_string(),
+                    &granted,
+                    publishes_status(config, name),
+                ));
+            }
+            Ok(None) => lines.push(wrong(
+                "permissions",
+                format!("the App is not installed on {name}"),
+                "install it there, from the App's public page",
+            )),
+            Err(error) => lines.push(wrong(
+                "permissions",
+                format!("{name}: {error}"),
+                "try again; see https://www.githubstatus.com",
+            )),
+        }
+    }
+    lines
 }
 
-/// Holds the App's permissions, as `GET /app` gives them, against the table.
-fn permissions(app: &serde_json::Value) -> Vec<Line> {
-    let granted = |name: &str| {
-        app.get("permissions").and_then(|all| all.get(name)?.as_str()).and_then(Access::of)
-    };
-    let slug = app.get("slug").and_then(serde_json::Value::as_str).unwrap_or("?");
-    let mut lines = vec![ok("credentials", format!("GitHub knows the App `{slug}`"))];
-    let mut lacking = false;
-    for Permission { name, access, reason } in PERMISSIONS {
-        if granted(name) < Some(*access) {
-            lacking = true;
+/// Whether the profile of a repository asks for a commit status.
+fn publishes_status(config: &Config, repository: &RepoName) -> bool {
+    // Rules that cannot be read were told of above.
+    let profiles = serve::profiles(config).unwrap_or_default();
+    profiles
+        .get(&repository.to_string().to_ascii_lowercase())
+        .is_some_and(|l| l.rules.profile.settings.check_run.status_context.is_some())
+}
+
+/// Holds what an installation grants against the table.
+fn permissions(
+    repository: &str,
+    granted: &BTreeMap<String, String>,
+    publishes_status: bool,
+) -> Vec<Line> {
+    let status = publishes_status.then_some(&STATUSES);
+    let mut lines = Vec::new();
+    for Permission { name, access, reason } in PERMISSIONS.iter().chain(status) {
+        if granted.get(*name).and_then(|word| Access::of(word)) < Some(*access) {
             lines.push(wrong(
                 "permissions",
-                format!("`{name}: {}` is missing ({reason})", access.as_str()),
-                "grant it on the App's settings page, and accept the request in each installation",
+                format!("{repository}: `{name}: {}` is missing ({reason})", access.as_str()),
+                "grant it on the App's settings page, and accept the request in the installation",
             ));
         }
     }
-    if !lacking {
-        lines.push(ok("permissions", format!("all {} are granted", PERMISSIONS.len())));
+    if lines.is_empty() {
+        lines.push(ok("permissions", format!("{repository}: all that is needed is granted")));
     }
     lines
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use serde_json::json;
-
     use super::*;
+
+    fn problems(lines: Vec<Line>) -> Vec<String> {
+        lines.into_iter().filter_map(|line| line.finding.err()).map(|wrong| wrong.problem).collect()
+    }
 
     #[test]
     fn the_manifest_asks_for_what_the_table_says() {
@@ -287,25 +337,31 @@ mod tests {
         let table: BTreeMap<_, _> =
             PERMISSIONS.iter().map(|p| (p.name.to_owned(), p.access.as_str().to_owned())).collect();
         assert_eq!(asked, table);
-        assert!(permissions(&json!({ "permissions": asked })).iter().all(|l| l.finding.is_ok()));
+        assert!(permissions("harbour/pilots", &asked, false)[0].finding.is_ok());
     }
 
     #[test]
     fn each_permission_that_is_missing_or_too_small_is_named() {
-        let app = json!({ "slug": "countersign", "permissions": {
-            "metadata": "read", "contents": "write", "pull_requests": "read", "issues": "read",
-            "checks": "write", "actions": "read",
-        }});
-        let missing: Vec<_> = permissions(&app)
-            .into_iter()
-            .filter_map(|line| line.finding.err())
-            .map(|wrong| wrong.problem)
-            .collect();
-        assert_eq!(
-            missing,
+        let granted = BTreeMap::from(
             [
-                "`issues: write` is missing (comments: reading sign-offs, posting the verdict)",
-                "`members: read` is missing (whether a code owner is in the team that owns a path)",
+                ("metadata", "read"),
+                ("contents", "write"),
+                ("pull_requests", "read"),
+                ("issues", "read"),
+                ("checks", "write"),
+                ("actions", "read"),
+            ]
+            .map(|(name, access)| (name.to_owned(), access.to_owned())),
+        );
+        assert_eq!(
+            problems(permissions("harbour/pilots", &granted, true)),
+            [
+                "harbour/pilots: `issues: write` is missing (comments: reading sign-offs, posting \
+                 the verdict)",
+                "harbour/pilots: `members: read` is missing (whether a code owner is in the team \
+                 that owns a path)",
+                "harbour/pilots: `statuses: write` is missing (the commit status that the profile \
+                 asks for)",
             ]
         );
     }
@@ -326,11 +382,7 @@ mod tests {
     fn a_configuration_that_cannot_serve_says_all_that_it_lacks() {
         let variables = [("COUNTERSIGN_WEBHOOK_SECRET".to_owned(), "short".to_owned())];
         let config = Config::load(Some(&std::path::PathBuf::from("/dev/null")), variables).unwrap();
-        let problems: Vec<_> = configuration(&config)
-            .into_iter()
-            .filter_map(|line| line.finding.err())
-            .map(|wrong| wrong.problem)
-            .collect();
+        let problems = problems(configuration(&config));
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert!(problems[0].starts_with("`github.app_id` is not set"));
         assert!(problems[1].starts_with("`github.private_key` is not set"));

@@ -1,8 +1,8 @@
 //! `countersign serve`.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -27,7 +27,7 @@ pub struct Args {
 
 /// Runs it until SIGTERM or SIGINT.
 pub fn run(args: Args) -> Exit {
-    let error = match load(&args).map_err(anyhow::Error::from).and_then(serve) {
+    let error = match load(args.config.as_deref()).map_err(anyhow::Error::from).and_then(serve) {
         Ok(()) => return Exit::Clean,
         Err(error) => error,
     };
@@ -36,11 +36,11 @@ pub fn run(args: Args) -> Exit {
     if error.is::<ConfigErrors>() { Exit::BadInput } else { Exit::Undecided }
 }
 
-/// The configuration that these arguments and this process's environment give.
-pub(super) fn load(args: &Args) -> Result<Config, ConfigErrors> {
+/// The configuration that the file and this process's environment give.
+pub(super) fn load(file: Option<&Path>) -> Result<Config, ConfigErrors> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(args.config.as_deref(), variables)
+    Config::load(file, variables)
 }
 
 fn serve(config: Config) -> anyhow::Result<()> {
@@ -145,7 +145,10 @@ fn credentials(app: Arc<App>) -> Probe {
 
 fn log_to_standard_error(log: &Log) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&log.filter)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => lines.init(),
         LogFormat::Json => lines.json().init(),

@@ -7,10 +7,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::facts::SignOffKind;
+use crate::publish::VERIFY_AGAIN;
 use crate::store::{NewJob, PullKey, SignOffRef, Trigger};
-
-/// Identifier of the check run's button.
-pub const VERIFY_AGAIN: &str = "verify_again";
 
 /// Which deliveries mean something.
 #[derive(Debug, Clone, Default)]

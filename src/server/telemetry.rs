@@ -45,7 +45,10 @@ fn describe() {
     describe_counter!(DELIVERIES, "Webhook deliveries by event and HTTP status of the answer.");
     describe_histogram!(ACKNOWLEDGE, "Seconds from a delivery's headers to its answer.");
     describe_counter!(PREVIOUS_SECRET, "Deliveries signed with the previous secret.");
-    describe_counter!(JOBS, "Ended runs of jobs by outcome: done, retry, dropped, panic, lost.");
+    describe_counter!(
+        JOBS,
+        "Ended runs of jobs by outcome: done, retry, dropped, panic, stopped, lost."
+    );
     describe_histogram!(JOB, "Seconds that one run of a job took.");
     describe_gauge!(BACKLOG, "Jobs by status: queued, running, failed.");
     describe_gauge!(OVERDUE, "Seconds that the oldest waiting job is due.");

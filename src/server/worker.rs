@@ -122,12 +122,13 @@ impl Workers {
         let concluded = self.conclude(&job, &ended).await;
         telemetry::job(ended.label(), started.elapsed());
         let (key, attempt) = (job.key.to_string(), job.attempts);
+        let (outcome, why) = (ended.label(), ended.why());
         let took_ms = started.elapsed().as_millis();
         match concluded {
-            Ok(()) => tracing::info!(job = key, attempt, took_ms, ?ended, "job"),
+            Ok(()) => tracing::info!(job = key, attempt, took_ms, outcome, why, "job"),
             // It stays leased, and is run again when the lease is over.
             Err(error) => {
-                tracing::error!(job = key, attempt, took_ms, ?ended, %error, "job not concluded")
+                tracing::error!(job = key, attempt, took_ms, outcome, why, %error, "job not concluded");
             }
         }
     }
@@ -196,6 +197,14 @@ impl Ended {
             Self::Panicked => "panic",
             Self::Stopped => "stopped",
             Self::Lost => "lost",
+        }
+    }
+
+    /// The reason that the work gave, where it gave one.
+    fn why(&self) -> Option<&str> {
+        match self {
+            Self::By(Outcome::Retry { why, .. } | Outcome::Dropped { why }) => Some(why),
+            _ => None,
         }
     }
 }
