@@ -49,7 +49,7 @@ pub enum RuleFilesError {
 ///
 /// # Errors
 /// Names the file or folder that could not be read.
-pub fn read_dir(dir: &Path) -> Result<Files, RuleFilesError> {
+pub(super) fn read_dir(dir: &Path) -> Result<Files, RuleFilesError> {
     let mut files = Files::new();
     read_folder(dir, "", &mut files)?;
     if !files.contains_key("profile.yaml") {
