@@ -8,7 +8,7 @@
 //! A stand-in of GitHub serves the case of a GB200 refresh, a countersign server starts on a fresh
 //! SQLite file, the stand-in delivers the signed webhook, and what was posted is printed.
 
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::disallowed_methods, unreachable_pub, clippy::unwrap_used)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a demonstration")]
 
 use std::path::{Path, PathBuf};

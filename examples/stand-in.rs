@@ -4,7 +4,7 @@
 //! cargo run --example stand-in -- tests/cases/b200-image-bump --port 8400
 //! ```
 
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::disallowed_methods, unreachable_pub, clippy::unwrap_used)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
 use std::path::PathBuf;

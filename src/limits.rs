@@ -18,6 +18,8 @@ pub const ANNOTATIONS: usize = 200;
 pub const STATUS_CHARS: usize = 140;
 /// A quote in evidence (contract of the verdict's JSON).
 pub const QUOTE_CHARS: usize = 200;
+/// The words by which a row names a checklist item; the whole text stands in the line to paste.
+pub const LABEL_CHARS: usize = 80;
 /// One value interpolated into a text; longer ones are cut in the middle of a row.
 pub const VALUE_CHARS: usize = 300;
 /// One message or fix as a whole.

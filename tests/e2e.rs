@@ -1,5 +1,11 @@
 //! Every test that needs more than one room, in one binary.
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, unreachable_pub)]
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    unreachable_pub
+)]
 
 mod support;
 

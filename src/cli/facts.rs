@@ -42,6 +42,6 @@ pub fn run(args: Args) -> Exit {
         let ours = |name: &&str| {
             assessment.facts.missing(name).is_some_and(|missing| missing.cause == Cause::Ours)
         };
-        if FACT_NAMES.iter().any(|name| ours(&name)) { Exit::Undecided } else { Exit::Clean }
+        if FACT_NAMES.iter().any(ours) { Exit::Undecided } else { Exit::Clean }
     })
 }

@@ -8,6 +8,8 @@
 //! have a fixed order; every field is always present (`null` where there is no value); a value that
 //! a row may cite carries an [`Origin`].
 
+#![deny(clippy::disallowed_methods)]
+
 mod checklist;
 mod digest;
 mod origin;

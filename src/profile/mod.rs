@@ -1,5 +1,6 @@
 //! How one repository works: `rules/<profile>/profile.yaml` and its tables, as the types that the
 //! readers own. Pure: files come in as text.
+
 #![deny(clippy::disallowed_methods)]
 
 mod diagnostic;

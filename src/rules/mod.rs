@@ -3,6 +3,7 @@
 //! A rule file is read into a tree with places (`profile::Node`), checked against the facts' own schema
 //! (`read`, `typing`, `examples`), and evaluated as it stands (`evaluate`). What a rule file may say is in
 //! `docs/rules.md`.
+
 #![deny(clippy::disallowed_methods)]
 
 pub mod escape;

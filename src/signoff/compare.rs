@@ -45,7 +45,7 @@ impl Reader {
         let details_have_run = signoff.details.links.iter().any(|link| link.run_id.is_some());
         let (mut matched, mut missing, mut unchecked) = (Vec::new(), Vec::new(), Vec::new());
         for template in current {
-            let line = shortened(&template.text, limits::QUOTE_CHARS);
+            let line = shortened(&template.text, limits::LABEL_CHARS);
             let Some(&signed) = pairs.get(template.id.as_str()) else {
                 missing.push(MissingItem {
                     id: template.id.clone(),

@@ -5,6 +5,8 @@
 //! Markdown apart, `boxes` finds boxes and what only looks like one, `form` puts items, details and
 //! signature together. Nothing here says what a sign-off is worth: that is what rules are for.
 
+#![deny(clippy::disallowed_methods)]
+
 pub mod settings;
 
 mod boxes;

@@ -6,6 +6,8 @@
 //! (logins, subjects, paths, quotes, addresses, reasons) is made inert here; summaries, messages and
 //! fixes arrive as Markdown that the rules room has made so.
 
+#![deny(clippy::disallowed_methods)]
+
 mod change;
 mod check;
 mod comment;
