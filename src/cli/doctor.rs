@@ -135,7 +135,7 @@ fn print(out: &mut impl std::io::Write, lines: &[Line]) -> std::io::Result<()> {
 
 async fn examine(config: &Config) -> Vec<Line> {
     let mut lines = configuration(config);
-    lines.push(rules(config));
+    lines.extend(rules(config));
     lines.push(database(config).await);
     lines.extend(credentials(config).await);
     lines
@@ -194,12 +194,12 @@ fn configuration(config: &Config) -> Vec<Line> {
 }
 
 /// The rule files of every profile that is served, and how many of them are not built yet.
-fn rules(config: &Config) -> Line {
+fn rules(config: &Config) -> Option<Line> {
     let profiles = match serve::profiles(config) {
         Ok(profiles) => profiles,
         Err(error) => {
             let fix = "mend the files; `countersign rules check --rules DIR` shows them alone";
-            return wrong("rules", format!("{error:#}"), fix);
+            return Some(wrong("rules", format!("{error:#}"), fix));
         }
     };
     let mut told: Vec<String> = profiles
@@ -216,7 +216,7 @@ fn rules(config: &Config) -> Line {
         .collect();
     told.sort();
     told.dedup();
-    ok("rules", told.join("; "))
+    (!told.is_empty()).then(|| ok("rules", told.join("; ")))
 }
 
 async fn database(config: &Config) -> Line {

@@ -24,7 +24,7 @@ pub use queue::Backlog;
 use database::Database;
 use secrecy::{ExposeSecret, SecretString};
 
-/// Why the store did not do what was asked.
+/// Why the store did not do what was asked. The messages are whole: none has a source that repeats it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The address names no database that we know. Never quotes the address: it can hold a password.
@@ -32,7 +32,7 @@ pub enum StoreError {
     Address(String),
     /// It cannot be opened.
     #[error("the database cannot be opened: {0}")]
-    Open(#[source] sqlx::Error),
+    Open(sqlx::Error),
     /// A newer version of countersign wrote it.
     #[error(
         "the database has migration {0}, which this version does not know: a newer version wrote \
@@ -41,7 +41,7 @@ pub enum StoreError {
     Newer(i64),
     /// Its schema cannot be brought up to date.
     #[error("the database's schema cannot be brought up to date: {0}")]
-    Migrate(#[source] sqlx::migrate::MigrateError),
+    Migrate(sqlx::migrate::MigrateError),
     /// Another process serves from the same SQLite file.
     #[error(
         "another process serves from this database (it holds `{0}`); one SQLite file has one \
@@ -50,7 +50,7 @@ pub enum StoreError {
     InUse(String),
     /// It does not answer, or refuses to write.
     #[error("the database does not work: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(sqlx::Error),
     /// The transaction that a delivery shared with others failed.
     #[error("{0}")]
     Group(std::sync::Arc<StoreError>),
@@ -68,6 +68,12 @@ pub enum StoreError {
     /// The writer has ended; only while the process goes down.
     #[error("the store is shutting down")]
     Closed,
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
 }
 
 /// The open database. Cheap to clone.
