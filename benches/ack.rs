@@ -3,7 +3,7 @@
 //! same folder. Both alternate within one run, since a shared disk is never the same twice.
 //!
 //! `cargo bench --bench ack`
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
+#![allow(missing_docs, clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stdout)]
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -40,10 +40,9 @@ fn sources() -> Vec<(PathBuf, String)> {
         for path in entries {
             if path.is_dir() {
                 walk(&path, out);
-            } else if path.extension().is_some_and(|ext| ext == "rs")
-                && !is_test(&path) {
-                    out.push((path.clone(), std::fs::read_to_string(&path).unwrap()));
-                }
+            } else if path.extension().is_some_and(|ext| ext == "rs") && !is_test(&path) {
+                out.push((path.clone(), std::fs::read_to_string(&path).unwrap()));
+            }
         }
     }
     let mut out = Vec::new();

@@ -129,8 +129,7 @@ fn latest_executions(jobs: Vec<types::Job>, settings: &SweepSettings) -> Vec<Job
             "completed" => job.conclusion.unwrap_or_else(|| "unknown".to_owned()),
             _ => "pending".to_owned(),
         };
-        let mut origin = Origin { url: job.html_url, ..Origin::new(OriginKind::CheckRun) };
-        origin.quote = Some(format!("{}: {conclusion}", job.name));
+        let origin = Origin { url: job.html_url, ..Origin::new(OriginKind::CheckRun) };
         let found = Job {
             family: family.prefix.clone(),
             kind: kind(family.kind).to_owned(),

@@ -105,7 +105,7 @@ impl Reader {
                     .run_link_wanted
                     .iter()
                     .any(|words| wanted.contains(&words.to_lowercase())),
-                origin: place.origin(Some(text.line(item.range.start))).quoting(line.trim()),
+                origin: place.origin(Some(text.line(item.range.start))),
             });
         }
         items
