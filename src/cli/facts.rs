@@ -3,7 +3,6 @@
 use super::Exit;
 use super::target::TargetArgs;
 use crate::facts::{Cause, FACT_NAMES};
-use crate::verify;
 
 /// Arguments of `facts`.
 #[derive(Debug, clap::Args)]
@@ -19,15 +18,7 @@ pub fn run(args: Args) -> Exit {
             Ok(opened) => opened,
             Err(error) => return super::bad(&error),
         };
-        let assessed = verify::verify(
-            &opened.reader,
-            &opened.rules,
-            &opened.signoffs,
-            &opened.target,
-            &opened.options,
-        )
-        .await;
-        let assessment = match assessed {
+        let assessment = match opened.assess().await {
             Ok(assessment) => assessment,
             Err(error) => return super::verify::failed(&error),
         };

@@ -17,7 +17,7 @@ use crate::sources::live::Live;
 use crate::sources::record::{self, Replay};
 use crate::sources::{Reader, RepoName, Source};
 use crate::verdict::Tries;
-use crate::verify::{Choice, Options, Target};
+use crate::verify::{Assessment, Choice, Options, Target, VerifyError, verify};
 
 /// Arguments of every subcommand that assesses.
 #[derive(Debug, clap::Args)]
@@ -168,6 +168,14 @@ impl TargetArgs {
 }
 
 impl Opened {
+    /// Assesses what was opened.
+    ///
+    /// # Errors
+    /// As [`crate::verify::verify`].
+    pub async fn assess(&self) -> Result<Assessment, VerifyError> {
+        verify(&self.reader, &self.rules, &self.signoffs, &self.target, &self.options).await
+    }
+
     /// Writes the record that was asked for and tells the timings, after the assessment.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::target::{Opened, TargetArgs};
 use super::{Exit, Format};
 use crate::verdict::Outcome;
-use crate::verify::{self, Assessment, VerifyError};
+use crate::verify::{Assessment, VerifyError};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
@@ -32,15 +32,7 @@ pub fn run(args: Args) -> Exit {
             Ok(opened) => opened,
             Err(error) => return super::bad(&error),
         };
-        let assessed = verify::verify(
-            &opened.reader,
-            &opened.rules,
-            &opened.signoffs,
-            &opened.target,
-            &opened.options,
-        )
-        .await;
-        match assessed {
+        match opened.assess().await {
             Ok(assessment) => {
                 if newest && let Some(signoff) = &assessment.verdict.signoff {
                     super::to_stderr(&format!(

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 
-use super::{Context, missing, people, pr};
+use super::accounts::account;
+use super::{Context, missing, pr};
 use crate::facts::{Account, Missing, Origin, OriginKind, OverrideCommand, Reuse, ReuseCommand};
 use crate::limits;
 use crate::signoff::{OverrideLine, override_lines, reuse_lines};
@@ -75,7 +76,7 @@ pub(super) async fn overriders(context: &Context<'_>) -> Result<Vec<Account>, Mi
     let found = override_comments(context).await?;
     let logins: BTreeSet<String> =
         found.iter().map(|(comment, _)| comment.author.to_ascii_lowercase()).collect();
-    try_join_all(logins.iter().map(|login| people::account(context, login))).await
+    try_join_all(logins.iter().map(|login| account(context, login))).await
 }
 
 /// The fact `overrides`.

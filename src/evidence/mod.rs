@@ -4,7 +4,9 @@
 //! them need is read once, because the reader remembers. They all start at once, so that a round of
 //! reading is as deep as its longest chain of questions and no deeper.
 
+mod accounts;
 mod checklist;
+mod codeowners;
 mod commands;
 mod owners;
 mod people;

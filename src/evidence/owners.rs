@@ -3,60 +3,24 @@
 //! `checks.md`, check 0 and its scope gate: CODEOWNERS at the pinned tip of the target branch, the
 //! last matching line, old and new path of a rename, strict for each specific path.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use futures_util::{future::try_join_all, try_join};
+use futures_util::try_join;
 
-use super::{Context, missing, people, pr};
-use crate::bench::codeowners::{Codeowners, Line, Owner};
+use super::{Context, codeowners, missing, pr};
+use crate::bench::codeowners::{Line, Owner};
 use crate::facts::{
     Account, Cause, Membership, Missing, Origin, OwnedPath, Owners, Remaining, Scope,
 };
-
-/// The CODEOWNERS file that counts.
-pub(super) struct File {
-    pub(super) path: String,
-    pub(super) codeowners: Arc<Codeowners>,
-    pub(super) problems: Vec<String>,
-}
-
-/// Reads it at the tip of the target branch; the first candidate that exists counts.
-pub(super) async fn file(context: &Context<'_>) -> Result<File, Missing> {
-    let base = pr::base(context).await?;
-    let candidates = &context.profile.settings.scope.codeowners;
-    let reads = candidates.iter().map(|path| context.reader.file(context.repo, &base, path));
-    let found = try_join_all(reads).await.map_err(missing)?;
-    let Some((path, bytes)) =
-        candidates.iter().zip(found).find_map(|(path, bytes)| Some((path, bytes?)))
-    else {
-        return Err(Missing::submission(format!(
-            "there is no CODEOWNERS file at {} (looked for {})",
-            base,
-            candidates.join(", ")
-        ))
-        .with_fix("Add a CODEOWNERS file to the target branch."));
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let (codeowners, problems) = Codeowners::parse(&text);
-    let problems = problems.into_iter().map(|p| format!("line {}: {}", p.line, p.reason)).collect();
-    Ok(File { path: path.clone(), codeowners: Arc::new(codeowners), problems })
-}
-
-/// Old and new path of every changed file, once.
-pub(super) async fn changed_paths(context: &Context<'_>) -> Result<BTreeSet<String>, Missing> {
-    let files = pr::files(context).await?;
-    Ok(files.into_iter().flat_map(|file| [Some(file.path), file.previous_path]).flatten().collect())
-}
 
 /// The fact.
 pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
     let (pull, base, file, paths, memberships, accounts, errors) = try_join!(
         pr::pull(context),
         pr::base(context),
-        file(context),
-        changed_paths(context),
-        people::memberships(context),
+        codeowners::file(context),
+        codeowners::changed_paths(context),
+        codeowners::memberships(context),
         scope_accounts(context),
         reported_errors(context),
     )?;
@@ -99,7 +63,7 @@ pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
 async fn scope_accounts(
     context: &Context<'_>,
 ) -> Result<Option<BTreeMap<String, Account>>, Missing> {
-    match people::scope_accounts(context).await {
+    match codeowners::scope_accounts(context).await {
         Ok(accounts) => Ok(Some(accounts)),
         Err(missing) if missing.cause == Cause::Offline => Ok(None),
         Err(missing) => Err(missing),
