@@ -304,3 +304,18 @@ async fn facts_end_with_three_where_one_is_missing_by_a_fault_of_ours() {
     let facts: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(facts["sweep"].to_string().contains("ours"), "{:#}", facts["sweep"]);
 }
+
+#[tokio::test]
+async fn a_publication_that_fails_ends_with_three_and_the_verdict_is_printed() {
+    let stand_in = serve(case(GB200, |_| {})).await;
+    stand_in.fault(crate::support::Fault {
+        pattern: "POST /repos/*".to_owned(),
+        status: Some(403),
+        ..Default::default()
+    });
+    let verdict = verdict_on(&stand_in, &["--publish"]).await;
+    expect_contract(&verdict);
+    assert_eq!((verdict.code, verdict.outcome()), (3, "APPROVED"));
+    let told = &verdict.stderr;
+    assert!(told.contains("error: the verdict stands, but publishing it failed: "), "{told}");
+}

@@ -40,17 +40,36 @@ async fn seven_digits_of_the_commit_are_enough() {
 }
 
 #[tokio::test]
-async fn nobody_else_and_nothing_else_is_an_exception() {
-    for (author, command) in [
-        ("nv-ada", SWEEP),
-        ("lena-core", "/countersign override sweep {{base}} The node is broken"),
-        ("lena-core", "/countersign override evals {{head}} The node is broken"),
-        ("lena-core", "> /countersign override sweep {{head}} The node is broken"),
-        ("lena-core", "/countersign override sweep {{head}}"),
+async fn an_exception_that_does_not_count_says_why() {
+    for (author, command, why) in [
+        ("nv-ada", SWEEP, "its author is no administrator of this repository"),
+        (
+            "lena-core",
+            "/countersign override sweep {{base}} The node is broken",
+            "it names another commit than the assessed ",
+        ),
     ] {
         let verdict = verdict(asked(author, command)).await;
         assert_eq!((verdict.code, verdict.outcome()), (1, "REJECTED"), "{author}: {command}");
-        assert_eq!(verdict.row("sweep").0["overridden"], Value::Null, "{author}: {command}");
+        let row = verdict.row("sweep");
+        assert_eq!(row.0["overridden"], Value::Null, "{author}: {command}");
+        let said = format!("note: The exception by `{author}` does not count: {why}");
+        row.expect("fail", &[&said]);
+    }
+}
+
+#[tokio::test]
+async fn nothing_but_the_whole_line_in_plain_sight_is_an_exception() {
+    for command in [
+        "/countersign override evals {{head}} The node is broken",
+        "> /countersign override sweep {{head}} The node is broken",
+        "`/countersign override sweep {{head}} The node is broken`",
+        "Please /countersign override sweep {{head}} The node is broken",
+        "/countersign override sweep {{head}}",
+    ] {
+        let verdict = verdict(asked("lena-core", command)).await;
+        assert_eq!((verdict.code, verdict.outcome()), (1, "REJECTED"), "{command}");
+        assert_eq!(verdict.row("sweep").0["overridden"], Value::Null, "{command}");
     }
 }
 
@@ -63,7 +82,9 @@ async fn an_exception_that_somebody_else_edited_is_not_its_authors_word() {
     }))
     .await;
     assert_eq!(verdict.outcome(), "REJECTED");
-    assert_eq!(verdict.row("sweep").0["overridden"], Value::Null);
+    let row = verdict.row("sweep");
+    assert_eq!(row.0["overridden"], Value::Null);
+    row.expect("fail", &["nv-ada edited the comment, so that it is not its author's word"]);
 }
 
 #[tokio::test]
@@ -74,5 +95,7 @@ async fn who_may_sign_cannot_be_excepted() {
     }))
     .await;
     assert_eq!(verdict.outcome(), "REJECTED");
-    assert_eq!(verdict.row("codeowner").0["overridden"], Value::Null);
+    let row = verdict.row("codeowner");
+    assert_eq!(row.0["overridden"], Value::Null);
+    row.expect("fail", &["does not count: this check cannot be excepted"]);
 }

@@ -1,9 +1,11 @@
 //! Check 1: a complete sweep with evaluations ran on a commit of the pull request.
 
 use super::*;
-use crate::support::CheckSpec;
+use crate::support::{CheckSpec, JobSpec};
 
-fn jobs_of<'c>(case: &'c mut Case, family: &str) -> Vec<&'c mut crate::support::JobSpec> {
+const NO_SWEEP: &str = "fail: No passing sweep was found on any commit of this pull request";
+
+fn jobs_of<'c>(case: &'c mut Case, family: &str) -> Vec<&'c mut JobSpec> {
     let jobs = run(case).jobs.iter_mut();
     jobs.filter(|job| job.name.starts_with(family)).collect()
 }
@@ -26,20 +28,15 @@ async fn a_run_of_a_commit_that_was_rebased_away_proves_nothing() {
         "The named run {RUN} does not count: it ran on {}, which is no commit of this pull request",
         stand_in.sha("outside")
     );
-    row.expect("fail", &["note: ", &said]);
+    row.expect("fail", &[NO_SWEEP, &said]);
+    assert!(row.told()[0].starts_with(NO_SWEEP), "the root issue comes first");
     row.expect_evidence();
 }
 
 #[tokio::test]
 async fn without_any_run_the_fix_says_how_to_start_one() {
     let verdict = verdict(case(B200, |case| case.spec.runs.clear())).await;
-    verdict.row("sweep").expect(
-        "fail",
-        &[
-            "fail: No passing sweep was found on any commit of this pull request",
-            "full-sweep-fail-fast",
-        ],
-    );
+    verdict.row("sweep").expect("fail", &[NO_SWEEP, "full-sweep-fail-fast"]);
 }
 
 #[tokio::test]
@@ -121,7 +118,7 @@ async fn check_runs_of_other_apps_prove_nothing_and_disprove_nothing() {
         case.spec.checks.push(other("eval / / c1", "success"));
     }))
     .await;
-    proven.row("sweep").expect("fail", &["No passing sweep was found"]);
+    proven.row("sweep").expect("fail", &[NO_SWEEP]);
 }
 
 #[tokio::test]
@@ -159,4 +156,51 @@ async fn a_run_on_an_earlier_commit_of_the_pull_request_counts_with_a_note() {
     let said =
         format!("note: The run was made on `{}`, an earlier commit", &stand_in.sha("image")[..7]);
     verdict.row("sweep").expect("pass", &[&said]);
+}
+
+#[tokio::test]
+async fn after_a_re_run_of_failed_jobs_the_earlier_successes_stay() {
+    let verdict = verdict(case(GB200, |case| {
+        let c1 = "agentic / / p50 | dsv41flash fp4 gb200 sgl TP4/EP4 mtp none KV offload c1";
+        let of_c1 = |job: &&mut JobSpec| job.name == c1;
+        for job in run(case).jobs.iter_mut().filter(of_c1) {
+            let first = job.attempt == Some(1);
+            job.conclusion = Some(if first { "success" } else { "skipped" }.to_owned());
+        }
+    }))
+    .await;
+    verdict.row("sweep").expect("pass", &["8 benchmarks and 2 evaluations succeeded"]);
+}
+
+#[tokio::test]
+async fn the_latest_execution_counts_where_it_failed() {
+    let verdict = verdict(case(GB200, |case| {
+        let last = |job: &&mut JobSpec| job.id == Some(99_120_400_192);
+        run(case).jobs.iter_mut().find(last).unwrap().conclusion = Some("timed_out".to_owned());
+    }))
+    .await;
+    assert_eq!(verdict.code, 1);
+    verdict.row("sweep").expect(
+        "fail",
+        &["is incomplete: 9 of 10 jobs succeeded", "c192 | eval-only` ended `timed_out`"],
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_was_started_by_hand_is_no_sweep() {
+    let verdict =
+        verdict(case(B200, |case| run(case).event = "workflow_dispatch".to_owned())).await;
+    let said = format!(
+        "The named run {RUN} does not count: it was started by `workflow_dispatch`, which does not count"
+    );
+    verdict.row("sweep").expect("fail", &[NO_SWEEP, &said]);
+}
+
+#[tokio::test]
+async fn a_run_that_was_cancelled_before_it_did_anything_is_none() {
+    let verdict = verdict(case(B200, |case| {
+        case.spec.runs.remove(0);
+    }))
+    .await;
+    verdict.row("sweep").expect("fail", &[NO_SWEEP]);
 }

@@ -164,7 +164,8 @@ async fn an_advisory_row_waits_for_the_tries_and_then_holds_nothing() {
 async fn a_retry_that_succeeds_finishes_the_same_check_run() {
     let desk = Desk::open(case(B200, |_| {})).await;
     // As often as one read is tried.
-    desk.stand_in.fault(Fault { times: Some(3), ..no_jobs() });
+    let pattern = format!("GET *runs/{RUN}/*jobs*");
+    desk.stand_in.fault(Fault { pattern, times: Some(3), ..no_jobs() });
     let outcome = desk.first_try("nv-ada", SIGNOFF).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
     assert_eq!(desk.attempt("nv-ada", SIGNOFF, 2).await, Outcome::Done);

@@ -63,7 +63,7 @@ impl Desk {
             triggers: vec![trigger],
         };
         let delivery = Delivery {
-            guid: format!("{signoff}-{n}"),
+            guid: format!("{actor}-{signoff}-{n}"),
             event: "issue_comment".to_owned(),
             action: Some("created".to_owned()),
             repository,
