@@ -122,6 +122,8 @@ async fn countersign(stand_in: &StandIn, arguments: &[&str]) -> Ran {
 struct Verdict {
     code: i32,
     json: Value,
+    /// The document as it was printed.
+    text: String,
     stderr: String,
 }
 
@@ -129,7 +131,7 @@ impl Verdict {
     fn of(ran: Ran) -> Self {
         let json = serde_json::from_str(&ran.stdout)
             .unwrap_or_else(|error| panic!("{error} in the output of {ran:#?}"));
-        Self { code: ran.code, json, stderr: ran.stderr }
+        Self { code: ran.code, json, text: ran.stdout, stderr: ran.stderr }
     }
 
     fn outcome(&self) -> &str {

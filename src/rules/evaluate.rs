@@ -460,8 +460,9 @@ impl<'a> Evaluator<'a> {
             reason: command.reason.clone(),
         });
         if row.overridden.is_none() {
-            // Whoever asked for an exception learns why there is none.
-            row.findings.extend(commands().filter_map(refused));
+            // Whoever asked for an exception learns why there is none; only the newest, because
+            // anybody can write such lines.
+            row.findings.extend(commands().filter_map(refused).next_back());
         }
     }
 }

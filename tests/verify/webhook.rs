@@ -31,14 +31,12 @@ impl Served {
     }
 
     async fn until_concluded(&self) {
-        let concluded = |path: &str| path.contains("/check-runs/");
-        let about = "a comment and a finished check run";
+        let about = "a finished check run and a comment";
         self.stand_in
             .until(about, |world| {
-                let finished =
-                    world.check_runs.values().any(|run| run.fields["status"] == "completed");
-                let wrote = world.writes.iter().any(|write| write.path.contains("/comments"));
-                finished && wrote && world.writes.iter().any(|write| concluded(&write.path))
+                let mut runs = world.check_runs.values();
+                runs.any(|run| run.fields["status"] == "completed")
+                    && !comments(&world.writes).is_empty()
             })
             .await;
     }
@@ -54,6 +52,21 @@ async fn a_sign_off_is_answered_by_a_check_run_and_one_comment() {
     let opening =
         "<!-- countersign signoff=issue_comment/4377201550 -->\n## ✅✅✅ **APPROVED** ✅✅✅\n";
     assert!(comments[0].starts_with(opening), "{}", comments[0]);
+}
+
+#[tokio::test]
+async fn a_review_and_an_inline_comment_are_answered_in_the_conversation() {
+    for (kind, event, action, name) in [
+        (CommentKind::Review, "pull_request_review", "submitted", "review"),
+        (CommentKind::ReviewComment, "pull_request_review_comment", "created", "review_comment"),
+    ] {
+        let served = Served::start(case(B200, |case| signoff(case).kind = kind)).await;
+        assert_eq!(served.deliver(event, action, SIGNOFF).await, 202, "{event}");
+        served.until_concluded().await;
+        let comments = comments(&served.stand_in.writes());
+        let opening = format!("<!-- countersign signoff={name}/{SIGNOFF} -->\n");
+        assert!(comments[0].starts_with(&opening), "{}", comments[0]);
+    }
 }
 
 #[tokio::test]
