@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::evidence::{self, Context};
-use crate::facts::{Facts, Missing, SignOffKind};
+use crate::facts::{Cause, Facts, Missing, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
 use crate::signoff::{self, NotASignOff};
 use crate::sources::types::Posted;
@@ -164,8 +164,9 @@ pub async fn standing(
         match (recognise(signoffs, &posted.body), unfit(&posted)) {
             (Ok(()), None) => found.push(posted),
             (Ok(()), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), None) if not.near => near.push(near_miss(&posted, in_words(&not))),
-            (Err(_), _) => {}
+            (Err(not), _) if !not.speaks_of_one() => {}
+            (Err(_), Some(why)) => near.push(near_miss(&posted, why)),
+            (Err(not), None) => near.push(near_miss(&posted, in_words(&not))),
         }
     }
     Ok((found, near))
@@ -250,8 +251,9 @@ pub async fn verify(
 
     let required = facts.owners.known().is_none_or(|owners| owners.scope.required);
     if posted.is_none() && required && !matches!(target.signoff, Choice::None) {
-        if let Some(missing) = facts.owners.missing() {
-            // Whether a sign-off is needed is not known: nothing may be concluded from its absence.
+        // Where it is not known whether a sign-off is needed, nothing may be concluded from its
+        // absence; where CODEOWNERS itself is at fault, one is needed: the gate fails closed.
+        if let Some(missing) = facts.owners.missing().filter(|m| m.cause != Cause::Submission) {
             return Err(ReadError::Unavailable {
                 what: "the scope of the sign-off".to_owned(),
                 reason: missing.reason.clone(),

@@ -172,14 +172,18 @@ fn count(jobs: &[Job], settings: &SweepSettings) -> Vec<FamilyCount> {
     counted.filter(|count| count.succeeded + count.failed + count.skipped > 0).collect()
 }
 
-/// The run that proves most: complete before incomplete, finished before running, then by executed
-/// successes, then the newest commit and the newest run.
+/// The run that proves most: complete before incomplete, then by executed successes, then one that
+/// still runs (it may yet prove more), then the newest commit and the newest run. A run that ended
+/// before any job of a family executed proves nothing and is none.
 fn choose(commits: &[SweepCommit], self_produced: &[&str]) -> Option<Chosen> {
     let mut best: Option<Chosen> = None;
     for commit in commits {
         for run in &commit.runs {
             let candidate = summed(commit, run, self_produced);
-            let rank = |chosen: &Chosen| (chosen.complete, chosen.finished, chosen.succeeded);
+            if candidate.finished && candidate.executed == 0 {
+                continue;
+            }
+            let rank = |chosen: &Chosen| (chosen.complete, chosen.succeeded, !chosen.finished);
             if best.as_ref().is_none_or(|best| rank(&candidate) > rank(best)) {
                 best = Some(candidate);
             }

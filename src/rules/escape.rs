@@ -24,7 +24,7 @@ pub fn code_span(value: &str) -> String {
 }
 
 /// Plain words as inert Markdown: words of letters, digits and simple punctuation stay, every other word
-/// becomes a code span. For reasons that the program itself wrote around values from outside.
+/// becomes a code span, the punctuation around it left out. For reasons that the program itself wrote around values from outside.
 pub fn prose(text: &str) -> String {
     let text = visible(text, limits::MESSAGE_CHARS);
     let mut out = String::with_capacity(text.len());
@@ -36,15 +36,16 @@ pub fn prose(text: &str) -> String {
         let core = word.trim_end_matches([',', ';', ':', '.', ')']);
         let (core, tail) = word.split_at(core.len());
         let (head, core) = core.split_at(core.len() - core.trim_start_matches('(').len());
-        let quoted = core.strip_prefix('`').and_then(|inner| inner.strip_suffix('`'));
-        match quoted {
-            Some(inner) if !inner.is_empty() && !inner.contains('`') => {
-                out.push_str(head);
-                out.push_str(&code_span(inner));
-                out.push_str(tail);
-            }
-            _ if is_plain(core) && !is_list_mark(word, out.is_empty()) => out.push_str(word),
-            _ => out.push_str(&code_span(word)),
+        if is_plain(core) && !is_list_mark(word, out.is_empty()) {
+            out.push_str(word);
+        } else if is_plain(core) || core.is_empty() {
+            out.push_str(&code_span(word));
+        } else {
+            let quoted = core.strip_prefix('`').and_then(|inner| inner.strip_suffix('`'));
+            let quoted = quoted.filter(|inner| !inner.is_empty() && !inner.contains('`'));
+            out.push_str(head);
+            out.push_str(&code_span(quoted.unwrap_or(core)));
+            out.push_str(tail);
         }
     }
     out

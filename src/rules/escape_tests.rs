@@ -71,7 +71,7 @@ fn long_values_are_cut() {
 fn prose_keeps_words_and_wraps_what_markdown_acts_on() {
     assert_eq!(
         prose("the run expired, see @octo/team (#12): https://x.example/y, *now*"),
-        "the run expired, see `@octo/team` `(#12):` `https://x.example/y,` `*now*`"
+        "the run expired, see `@octo/team` (`#12`): `https://x.example/y`, `*now*`"
     );
     assert_eq!(prose("needs `members:read`, not more"), "needs `members:read`, not more");
     assert_eq!(prose("- a"), "`-` a");

@@ -9,7 +9,7 @@ use super::language::environment;
 use super::row::{Finding, Level, Override, Row, RowStatus, Severity};
 use super::rule::{Applies, Attested, Check, Each, Outcome, Rule, Source};
 use super::{RuleSet, escape, is_selected};
-use crate::facts::{Cause, FACT_NAMES, Facts, Missing, Origin, TemplateItem};
+use crate::facts::{Cause, FACT_NAMES, Facts, Missing, Origin, OverrideCommand, TemplateItem};
 use crate::limits;
 use crate::profile::Choices;
 
@@ -435,15 +435,15 @@ impl<'a> Evaluator<'a> {
 
     /// An administrator's exception for a row that fails.
     fn except(&self, rule: &Rule, row: &mut Row) {
-        let overridable = self.rules.profile.settings.overridable.contains(&rule.id);
-        if !overridable || row.status != RowStatus::Fail {
+        if row.status != RowStatus::Fail {
             return;
         }
+        let overridable = self.rules.profile.settings.overridable.contains(&rule.id);
         let read = rule.needs.iter().map(String::as_str).chain(["overrides"]);
         row.evidence_digest = evidence_digest(self.facts, read);
         if let Some(missing) = self.facts.overrides.missing() {
             // An exception that could not be looked up may be there.
-            if missing.cause == Cause::Ours {
+            if overridable && missing.cause == Cause::Ours {
                 row.status = RowStatus::Undecided;
                 row.verified = false;
                 row.summary = escape::prose(&missing.reason);
@@ -452,15 +452,31 @@ impl<'a> Evaluator<'a> {
             return;
         }
         let commands = self.facts.overrides.known().map_or(&[][..], Vec::as_slice);
-        row.overridden = commands
-            .iter()
-            .rfind(|command| command.valid && command.check == rule.id)
-            .map(|command| Override {
-                by: command.author.clone(),
-                url: command.origin.url.clone().unwrap_or_default(),
-                reason: command.reason.clone(),
-            });
+        let commands = || commands.iter().filter(|command| command.check == rule.id);
+        let granted = commands().rfind(|command| overridable && command.valid);
+        row.overridden = granted.map(|command| Override {
+            by: command.author.clone(),
+            url: command.origin.url.clone().unwrap_or_default(),
+            reason: command.reason.clone(),
+        });
+        if row.overridden.is_none() {
+            // Whoever asked for an exception learns why there is none; only the newest, because
+            // anybody can write such lines.
+            row.findings.extend(commands().filter_map(refused).next_back());
+        }
     }
+}
+
+/// Why an exception does not count.
+fn refused(command: &OverrideCommand) -> Option<Finding> {
+    let (by, why) = (escape::code_span(&command.author), command.why_not.as_deref()?);
+    Some(Finding {
+        level: Level::Note,
+        message: format!("The exception by {by} does not count: {}", escape::prose(why)),
+        fix: None,
+        subject: None,
+        evidence: vec![command.origin.clone()],
+    })
 }
 
 /// The first findings, and how many were left out.

@@ -140,6 +140,12 @@ impl NotASignOff {
         Self { reason, line, near }
     }
 
+    /// Whether the body has anything to do with a sign-off: it holds the opening phrase, or its
+    /// author seems to have meant one.
+    pub fn speaks_of_one(&self) -> bool {
+        self.near || !matches!(self.reason, Reason::NoPhrase { .. } | Reason::TooLong { .. })
+    }
+
     /// What its author can do, where a sign-off seems to have been meant.
     pub fn hint(&self) -> Option<&'static str> {
         if self.near { self.reason.hint() } else { None }
