@@ -68,10 +68,11 @@ impl Faults {
         hit
     }
 
-    /// Holds every request that matches.
-    pub fn hold(&self, pattern: &str) -> Hold {
+    /// Holds requests that match: as many as `most`, or all of them.
+    pub fn hold(&self, pattern: &str, most: Option<usize>) -> Hold {
         let gate = Arc::new(Gate {
             pattern: pattern.to_owned(),
+            most,
             held: watch::Sender::new(0),
             open: watch::Sender::new(false),
         });
@@ -84,10 +85,9 @@ impl Faults {
         let gates: Vec<Arc<Gate>> = {
             let mut holds = lock(&self.holds);
             holds.retain(|gate| !*gate.open.borrow());
-            holds.iter().filter(|gate| matches(&gate.pattern, line)).map(Arc::clone).collect()
+            holds.iter().filter(|gate| gate.takes(line)).map(Arc::clone).collect()
         };
         for gate in gates {
-            gate.held.send_modify(|held| *held += 1);
             let _ = gate.open.subscribe().wait_for(|open| *open).await;
         }
     }
@@ -140,8 +140,21 @@ impl Fault {
 #[derive(Debug)]
 struct Gate {
     pattern: String,
+    most: Option<usize>,
     held: watch::Sender<usize>,
     open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Whether a request has to wait here; it is counted then.
+    fn takes(&self, line: &str) -> bool {
+        matches(&self.pattern, line)
+            && self.held.send_if_modified(|held| {
+                let takes = self.most.is_none_or(|most| *held < most);
+                *held += usize::from(takes);
+                takes
+            })
+    }
 }
 
 /// Requests that wait. They go on when this is released or dropped.
