@@ -290,7 +290,7 @@ async fn a_write_that_worked_though_its_answer_is_a_502_is_not_repeated() {
     for pattern in [UPDATE, POST] {
         scene.stand_in.lose_next_answer(pattern, 502);
     }
-    scene.edit(CODE_QUALITY, &unchecked(CODE_QUALITY)).await;
+    scene.edit(PASSES_EVALS, &unchecked(PASSES_EVALS)).await;
     server.until_ended("done", 2).await;
     expected.extend(
         [
@@ -367,7 +367,7 @@ async fn what_is_asked_while_it_is_assessed_is_assessed_once_more() {
     scene.stands("## ✅✅✅ **APPROVED** ✅✅✅", &[("1", "success"), ("2", "success")]);
 }
 
-const CODE_QUALITY: &str = "- [x] Verified that the general code quality";
+const PASSES_EVALS: &str = "- [x] Verified that this PR passes evals";
 
 fn unchecked(item: &str) -> String {
     item.replace("[x]", "[ ]")
@@ -380,7 +380,7 @@ async fn an_edit_updates_the_comment_and_a_change_is_told_once() {
     scene.sign().await;
     server.until_ended("done", 1).await;
 
-    scene.edit(CODE_QUALITY, &unchecked(CODE_QUALITY)).await;
+    scene.edit(PASSES_EVALS, &unchecked(PASSES_EVALS)).await;
     server.until_ended("done", 2).await;
     let mut expected = ONE_VERDICT.to_vec();
     expected.extend(["run 2 begun", "run 2 finished: failure", "verdict updated", "change told"]);
@@ -391,8 +391,8 @@ async fn an_edit_updates_the_comment_and_a_change_is_told_once() {
     assert!(told.contains("Check 5 (Checklist): PASS → FAIL"), "{told}");
 
     // Another item more: rejected as before, so that the comment says more and nobody is called.
-    let chat = "- [x] Verified that this PR does not patch the inference engine";
-    scene.edit(chat, &unchecked(chat)).await;
+    let validation = "- [x] Verified that this PR has passed PR validation";
+    scene.edit(validation, &unchecked(validation)).await;
     server.until_ended("done", 3).await;
     expected.extend(["run 3 begun", "run 3 finished: failure", "verdict updated"]);
     scene.written(&expected);
@@ -407,7 +407,7 @@ async fn a_change_is_told_once_across_a_crash() {
         scene.sign().await;
         server.until_ended("done", 1).await;
         let hold = scene.stand_in.hold_next(POST);
-        scene.edit(CODE_QUALITY, &unchecked(CODE_QUALITY)).await;
+        scene.edit(PASSES_EVALS, &unchecked(PASSES_EVALS)).await;
         hold.wait_until_held().await;
         server.kill();
         let _held = if carried_out {

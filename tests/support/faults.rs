@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::answer::Answer;
 use super::auth::unix_now;
 use super::spec::Fault;
+use super::stand_in::PATIENCE;
 
 /// Whether a request's line fits a pattern: `*` stands for anything, slashes too. The pattern may
 /// leave the query out.
@@ -164,14 +165,19 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Waits until a request is held.
+    /// Waits until a request is held; see [`Hold::wait_until_held_by`].
     pub async fn wait_until_held(&self) {
         self.wait_until_held_by(1).await;
     }
 
     /// Waits until so many requests have been held.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`].
     pub async fn wait_until_held_by(&self, count: usize) {
-        let _ = self.gate.held.subscribe().wait_for(|held| *held >= count).await;
+        let mut seen = self.gate.held.subscribe();
+        let held = tokio::time::timeout(PATIENCE, seen.wait_for(|held| *held >= count)).await;
+        assert!(held.is_ok(), "still waiting for {count} of `{}`", self.gate.pattern);
     }
 
     /// How many requests have been held so far.
