@@ -102,6 +102,11 @@ impl GitHub {
                     None => (404, json!({ "message": "Not Found" })),
                 }
             }
+            ("DELETE", ["repos", "o", "n", "issues", "comments", id], None) => {
+                let id: i64 = id.parse().unwrap();
+                state.comments.retain(|comment| comment["id"] != id);
+                (204, Value::Null)
+            }
             ("GET", ["repos", "o", "n", "commits", HEAD, "check-runs"], _) => {
                 let of_app = |run: &Value| {
                     let app: Option<i64> = param("app_id").parse().ok();
@@ -159,8 +164,9 @@ impl GitHub {
     ) -> Result<Response, ApiError> {
         let fault = {
             let mut state = self.state();
-            if let Some(body) = body {
-                state.writes.push((method.clone(), route.to_owned(), body.clone()));
+            if method != Method::GET {
+                let body = body.cloned().unwrap_or_default();
+                state.writes.push((method.clone(), route.to_owned(), body));
             }
             let matching = |(m, r, _): &(Method, &str, Fault)| *m == method && route.contains(*r);
             state.faults.iter().position(matching).map(|at| state.faults.remove(at).2)
@@ -194,6 +200,10 @@ impl Api for GitHub {
         body: &'a Value,
     ) -> BoxFuture<'a, Result<Response, ApiError>> {
         Box::pin(async move { self.reply(method, route, Some(body)) })
+    }
+
+    fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>> {
+        Box::pin(async move { self.reply(Method::DELETE, route, None) })
     }
 }
 
@@ -344,17 +354,74 @@ async fn a_comment_deleted_under_our_hands_is_written_anew() {
     assert_eq!(written.written, Written::Created);
 }
 
+/// A `POST` that was taken for lost and comes through after its repetition leaves two.
 #[tokio::test]
-async fn of_two_comments_for_one_sign_off_the_last_is_kept_and_no_third_is_made() {
+async fn of_two_comments_for_one_sign_off_the_last_remains() {
     let github = Arc::new(GitHub::default());
     for _ in 0..150 {
         github.comment("chatter", "bob", None);
     }
     github.comment(&text(11, "REJECTED"), "countersign[bot]", Some(OURS));
+    github.comment(&text(11, "REJECTED"), "mallory", None);
+    github.comment(&text(13, "REJECTED"), "countersign[bot]", Some(OURS));
     github.comment(&text(11, "REJECTED"), "countersign[bot]", Some(OURS));
     let written = publisher(&github).comment(&subject(), &text(11, "APPROVED")).await.unwrap();
-    assert_eq!(written.url, "https://github.example/c/152");
-    assert_eq!(github.bodies().len(), 152);
+    assert_eq!(written.url, "https://github.example/c/154");
+    assert_eq!(
+        github.bodies()[150..],
+        [text(11, "REJECTED"), text(13, "REJECTED"), text(11, "APPROVED")],
+        "mallory's and the other sign-off's stay"
+    );
+}
+
+#[tokio::test]
+async fn a_second_comment_that_cannot_be_removed_holds_nothing_up() {
+    let github = Arc::new(GitHub::default());
+    for _ in 0..2 {
+        github.comment(&text(11, "REJECTED"), "countersign[bot]", Some(OURS));
+    }
+    let publisher = publisher(&github);
+    github.fail_next(Method::DELETE, "/comments/1", Fault::NotDone);
+    let same = publisher.comment(&subject(), &text(11, "REJECTED")).await.unwrap();
+    assert_eq!(
+        (same.url.as_str(), same.written),
+        ("https://github.example/c/2", Written::Unchanged)
+    );
+    assert_eq!(github.bodies().len(), 2);
+    publisher.comment(&subject(), &text(11, "REJECTED")).await.unwrap();
+    assert_eq!(github.bodies().len(), 1, "the next publication tries again");
+}
+
+#[tokio::test]
+async fn a_person_keeps_what_was_posted_with_the_same_token() {
+    let github = Arc::new(GitHub::default());
+    for _ in 0..2 {
+        github.comment(&text(11, "REJECTED"), "countersign-user", None);
+    }
+    let publisher = Publisher { app: None, ..publisher(&github) };
+    publisher.comment(&subject(), &text(11, "APPROVED")).await.unwrap();
+    assert_eq!(github.bodies(), [text(11, "REJECTED"), text(11, "APPROVED")]);
+}
+
+/// The same for a check run, which GitHub never removes: both are finished.
+#[tokio::test]
+async fn of_two_runs_of_one_verification_the_unfinished_one_is_finished() {
+    let github = Arc::new(GitHub::default());
+    let publisher = publisher(&github);
+    let run = publisher.begin(&subject(), 1, "verifying", "…").await.unwrap();
+    publisher.complete(&subject(), &run, Conclusion::Failure, &output(1)).await.unwrap();
+    let late = json!({
+        "id": 500, "name": "countersign", "status": "in_progress", "conclusion": null,
+        "external_id": format!("v1/99/12/{HEAD}/1"), "app": { "id": OURS },
+        "output": { "annotations_count": 0 },
+    });
+    github.state().runs.push(late);
+    let again = publisher.begin(&subject(), 1, "verifying", "…").await.unwrap();
+    assert_eq!(again.id, 500);
+    publisher.complete(&subject(), &again, Conclusion::Failure, &output(1)).await.unwrap();
+    let state = github.state();
+    let ended: Vec<_> = state.runs.iter().map(|run| run["conclusion"].as_str()).collect();
+    assert_eq!(ended, [Some("failure"), Some("failure")]);
 }
 
 #[tokio::test]

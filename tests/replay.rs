@@ -1,15 +1,28 @@
-//! Records: what is written is read again, and not a byte else.
+//! Records: what is written is read again, and not a byte else; and a verdict is made again from its
+//! record, to the byte, by any process.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign::facts::SignOffKind;
+use countersign::github::Client;
+use countersign::rules::RuleSet;
+use countersign::sources::cache::Cache;
+use countersign::sources::live::Live;
 use countersign::sources::record::{self, Meta, RecordError, Replay};
-use countersign::sources::{ReadError, ReadKey, Reply, RepoName, Source};
-use serde_json::json;
+use countersign::sources::{ReadError, ReadKey, Reader, Reply, RepoName, Source};
+use countersign::verdict::{self, Tries};
+use countersign::verify::{self, Choice, Options, Target};
+use countersign::{profile, signoff};
+use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::support::{Fault, PERSONAL_TOKEN, StandIn};
 
 type Read = (ReadKey, Result<Reply, ReadError>);
 
@@ -214,4 +227,238 @@ fn a_record_is_written_over_a_record_and_over_nothing_else() {
     fs::write(other.path().join("record.json"), "{}").unwrap();
     let error = record::write(other.path(), &meta(), &reads()).unwrap_err();
     assert!(matches!(error, RecordError::Occupied(_)), "{error}");
+}
+
+const CASE: &str = "gb200-sglang-agentx-refresh";
+const SIGN_OFF: u64 = 4_377_201_550;
+const FORMATS: [&str; 3] = ["text", "markdown", "json"];
+
+/// The program, with nothing in its environment but what is given.
+async fn countersign(arguments: &[&str], environment: &[(&str, String)]) -> Output {
+    let environment = environment.iter().map(|(name, value)| (*name, value.as_str()));
+    tokio::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(arguments)
+        .env_clear()
+        .envs(environment)
+        .output()
+        .await
+        .unwrap()
+}
+
+async fn replayed(record: &Path, more: &[&str]) -> Output {
+    let arguments = [&["verify", "--replay", record.to_str().unwrap()], more].concat();
+    countersign(&arguments, &[]).await
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A record of each format's run, and what was printed.
+struct Recorded {
+    folder: TempDir,
+    printed: BTreeMap<&'static str, Vec<u8>>,
+    exit: Option<i32>,
+}
+
+impl Recorded {
+    /// Verifies the case's sign-off once a format, each time with a record of its own.
+    async fn of(stand_in: &StandIn) -> Self {
+        let target = format!("{}#issuecomment-{SIGN_OFF}", stand_in.pull_url());
+        Self::by(&[target.as_str()], &stand_in.environment()).await
+    }
+
+    async fn by(target: &[&str], environment: &[(&'static str, String)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut printed, mut exit) = (BTreeMap::new(), None);
+        for format in FORMATS {
+            let dir = folder.path().join(format);
+            let options = ["--format", format, "--record", dir.to_str().unwrap()];
+            let arguments = [&["verify"], target, &options].concat();
+            let output = countersign(&arguments, environment).await;
+            assert!(!output.stdout.is_empty(), "{}", error(&output));
+            printed.insert(format, output.stdout);
+            exit = output.status.code();
+        }
+        Self { folder, printed, exit }
+    }
+
+    fn record(&self) -> PathBuf {
+        self.folder.path().join("json")
+    }
+
+    fn verdict(&self) -> Value {
+        serde_json::from_slice(&self.printed["json"]).unwrap()
+    }
+}
+
+/// The files of a record with their bytes.
+fn bytes_of(record: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let relative = |file: &Path| file.strip_prefix(record).unwrap().to_owned();
+    files(record).iter().map(|file| (relative(file), fs::read(file).unwrap())).collect()
+}
+
+#[tokio::test]
+async fn a_verdict_is_made_again_to_the_byte_by_any_process() {
+    let stand_in = StandIn::serving(CASE).await;
+    let recorded = Recorded::of(&stand_in).await;
+    assert_eq!(recorded.exit, Some(0));
+    assert_eq!(recorded.verdict()["verdict"], "APPROVED");
+    let record = recorded.record();
+    for format in FORMATS {
+        let other = recorded.folder.path().join(format);
+        assert!(bytes_of(&other) == bytes_of(&record), "the record of {format} is another one");
+    }
+    let written = stand_in.writes();
+    assert!(written.is_empty(), "nothing was to be published: {written:?}");
+    drop(stand_in);
+
+    // 24 fresh processes, each with hash seeds of its own.
+    for threads in ["1", "16"] {
+        for zone in ["Pacific/Kiritimati", "America/St_Johns"] {
+            for locale in ["C", "tr_TR.UTF-8"] {
+                for format in FORMATS {
+                    let environment = [
+                        ("TOKIO_WORKER_THREADS", threads.to_owned()),
+                        ("TZ", zone.to_owned()),
+                        ("LC_ALL", locale.to_owned()),
+                    ];
+                    let dir = record.to_str().unwrap();
+                    let arguments = ["verify", "--replay", dir, "--format", format];
+                    let output = countersign(&arguments, &environment).await;
+                    assert_eq!(output.status.code(), recorded.exit, "{}", error(&output));
+                    let same = output.stdout == recorded.printed[format];
+                    assert!(same, "{format} differs with {environment:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Whether a reply came fresh or was kept by its ETag cannot be told from a record.
+#[tokio::test]
+async fn cold_and_warm_reads_give_one_record_and_one_verdict() {
+    let stand_in = StandIn::serving(CASE).await;
+    let recorded = Recorded::of(&stand_in).await;
+    let files = profile::builtin("inferencex").unwrap();
+    let rules = RuleSet::from_files("inferencex", &files).unwrap();
+    let signoffs: signoff::Reader = rules.profile.reader().unwrap();
+    let client = Client::with_token(&stand_in.url, Some(PERSONAL_TOKEN.into())).unwrap();
+    let (client, cache) = (Arc::new(client), Arc::new(Cache::new()));
+    let target = Target {
+        repo: "SemiAnalysisAI/InferenceX".parse().unwrap(),
+        number: 9264,
+        signoff: Choice::This(SignOffKind::IssueComment, i64::try_from(SIGN_OFF).unwrap()),
+    };
+    let now = "2026-10-13T08:00:00Z".parse().unwrap();
+    let options = Options { now, only: None, tries: Tries::Last };
+    let mut reads = Vec::new();
+    for _ in 0..2 {
+        let live = Live::new(Arc::clone(&client)).with_cache(Arc::clone(&cache));
+        let reader = Reader::new(Arc::new(live));
+        let made = verify::verify(&reader, &rules, &signoffs, &target, &options).await.unwrap();
+        assert!(verdict::json(&made.verdict).as_bytes() == recorded.printed["json"]);
+        reads.push(reader.record());
+    }
+    let kept = stand_in.requests().iter().filter(|request| request.status == 304).count();
+    assert!(kept >= 5, "the second was not warm: {kept} replies were kept");
+    assert!(reads[0] == reads[1], "cold and warm reads differ");
+    let (replay, _) = Replay::open(&recorded.record()).unwrap();
+    for (key, outcome) in &reads[0] {
+        assert!(replay.read(key).await == *outcome, "{key} is recorded otherwise");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_is_not_whole_is_refused_by_name() {
+    let stand_in = StandIn::serving(CASE).await;
+    let recorded = Recorded::of(&stand_in).await;
+    let record = recorded.record();
+    let refused = async |file: &Path, how: &str| {
+        let output = replayed(&record, &[]).await;
+        assert_eq!(output.status.code(), Some(2), "{how}: {}", error(&output));
+        assert!(output.stdout.is_empty());
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert!(error(&output).contains(name), "{how}: {name} is not in {}", error(&output));
+    };
+    let all = files(&record);
+    for file in [all.first().unwrap(), all.last().unwrap()] {
+        let whole = fs::read(file).unwrap();
+        let mut changed = whole.clone();
+        let middle = changed.len() / 2;
+        changed[middle] ^= 1;
+        fs::write(file, changed).unwrap();
+        refused(file, "a changed byte").await;
+        fs::write(file, [whole.as_slice(), b" "].concat()).unwrap();
+        refused(file, "a byte more").await;
+        fs::write(file, &whole[..whole.len() - 1]).unwrap();
+        refused(file, "a byte less").await;
+        fs::remove_file(file).unwrap();
+        refused(file, "missing").await;
+        fs::write(file, whole).unwrap();
+    }
+    for surplus in [record.join("notes.txt"), record.join("blobs").join("0".repeat(64))] {
+        fs::write(&surplus, "").unwrap();
+        refused(&surplus, "surplus").await;
+        fs::remove_file(surplus).unwrap();
+    }
+    assert_eq!(replayed(&record, &[]).await.status.code(), Some(0), "whole again");
+}
+
+#[tokio::test]
+async fn a_case_and_another_time_are_refused() {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(CASE);
+    let output = replayed(&case, &[]).await;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error(&output).contains("is a case of the stand-in, not a record"), "{output:?}");
+
+    let stand_in = StandIn::serving(CASE).await;
+    let recorded = Recorded::of(&stand_in).await;
+    let output = replayed(&recorded.record(), &["--now", "2026-10-13T08:00:01Z"]).await;
+    assert_eq!(output.status.code(), Some(2));
+    let told = error(&output);
+    assert!(told.contains("--now differs from the record's 2026-10-13T08:00:00Z"), "{told}");
+    for now in ["2026-10-13T08:00:00Z", "2026-10-13T10:00:00+02:00"] {
+        let output = replayed(&recorded.record(), &["--now", now, "--format", "json"]).await;
+        assert!(output.stdout == recorded.printed["json"], "the same instant: {now}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_undecided_is_undecided_again() {
+    let stand_in = StandIn::serving(CASE).await;
+    stand_in.fault(Fault {
+        pattern: "GET /repos/*/actions/runs/*/jobs".to_owned(),
+        status: Some(502),
+        ..Fault::default()
+    });
+    let recorded = Recorded::of(&stand_in).await;
+    assert_eq!(recorded.exit, Some(3));
+    let verdict = recorded.verdict();
+    assert_eq!(verdict["verdict"], "UNDECIDED");
+    assert_eq!(verdict["undecided"], json!(["sweep"]));
+    drop(stand_in);
+    for format in FORMATS {
+        let output = replayed(&recorded.record(), &["--format", format]).await;
+        assert_eq!(output.status.code(), Some(3));
+        assert!(output.stdout == recorded.printed[format], "{format} differs");
+    }
+}
+
+#[tokio::test]
+async fn a_local_run_is_replayed_without_its_clone() {
+    let stand_in = StandIn::serving(CASE).await;
+    let clone = stand_in.git_dir().display().to_string();
+    let (base, head) = (stand_in.sha("base"), stand_in.sha("head"));
+    let target = ["--git-dir", &clone, "--base", &base, "--head", &head];
+    let recorded = Recorded::by(&target, &[("PATH", std::env::var("PATH").unwrap())]).await;
+    assert_eq!(recorded.exit, Some(3), "a sign-off is not available offline");
+    assert_eq!(stand_in.requests().len(), 0, "a local run asks nobody");
+    drop(stand_in);
+    for format in FORMATS {
+        let dir = recorded.folder.path().join(format);
+        let output = replayed(&dir, &["--format", format]).await;
+        assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+        assert!(output.stdout == recorded.printed[format], "{format} differs");
+    }
 }

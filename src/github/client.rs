@@ -172,6 +172,15 @@ impl Client {
         self.request(method, url, &accepting("application/vnd.github+json")?, Some(body)).await
     }
 
+    /// `DELETE` of a route. One try.
+    ///
+    /// # Errors
+    /// As [`ApiError`] says.
+    pub async fn delete(&self, route: &str) -> Result<Response, ApiError> {
+        let url = self.url(route)?;
+        self.request(Method::DELETE, url, &accepting("application/vnd.github+json")?, None).await
+    }
+
     /// A GraphQL query: its `data`; partial data with errors is an error. One try.
     ///
     /// Errors of type `NOT_FOUND` alone are none: GitHub repeats by them what the `null` in the data

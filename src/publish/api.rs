@@ -20,6 +20,9 @@ pub trait Api: Send + Sync {
         route: &'a str,
         body: &'a Value,
     ) -> BoxFuture<'a, Result<Response, ApiError>>;
+
+    /// `DELETE`. One try.
+    fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>>;
 }
 
 impl Api for Client {
@@ -34,6 +37,10 @@ impl Api for Client {
         body: &'a Value,
     ) -> BoxFuture<'a, Result<Response, ApiError>> {
         Box::pin(Client::send(self, method, route, body))
+    }
+
+    fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>> {
+        Box::pin(Client::delete(self, route))
     }
 }
 

@@ -198,13 +198,17 @@ impl Publisher {
     }
 
     /// Our own run of that `external_id`. Another app's run of the same name and id is not ours.
+    ///
+    /// Where a creation that was cut off came through late there are two, and GitHub removes none:
+    /// the one that is not finished is the one that still has to be.
     async fn find_run(
         &self,
         subject: &Subject,
         external_id: &str,
     ) -> Result<Option<CheckRun>, PublishError> {
-        let mut ours = self.runs(subject).await?.into_iter();
-        Ok(ours.find(|run| run.external_id.as_deref() == Some(external_id)))
+        let ours = self.runs(subject).await?.into_iter();
+        let ours = ours.filter(|run| run.external_id.as_deref() == Some(external_id));
+        Ok(ours.min_by_key(CheckRun::finished))
     }
 
     /// The number of the next verification of a commit, for a publisher that keeps no count itself.

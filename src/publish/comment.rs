@@ -87,7 +87,7 @@ impl Ours {
 impl Publisher {
     /// The verdict comment of one sign-off, as [`crate::verdict::comment`] renders it: created,
     /// updated in place, or left alone where it says the same. Its first line, the sign-off's
-    /// marker, is what it is found by; where two of ours carry it, the last one counts.
+    /// marker, is what it is found by.
     ///
     /// # Errors
     /// [`PublishError::Api`] where GitHub does not answer or lets us not (a locked conversation),
@@ -163,14 +163,56 @@ impl Publisher {
         Ok(Ours::Login(user.login))
     }
 
-    /// The last comment of ours with that first line. Comments are listed oldest first.
+    /// The comment of ours with that first line.
+    ///
+    /// A write that a crash or a time-out cut off can come through after it was looked for, and then
+    /// there are two. The last one counts (`domain/publication`) and the others are removed, but only
+    /// where the App wrote them: a person's token is shared with that person.
     async fn find(
         &self,
         subject: &Subject,
         ours: &Ours,
         marker: &str,
     ) -> Result<Option<Comment>, PublishError> {
-        let mut found = None;
+        let mut found = self.marked(subject, ours, marker).await?;
+        let last = found.pop();
+        if matches!(ours, Ours::App(_)) {
+            for surplus in found {
+                self.remove(subject, &surplus).await;
+            }
+        }
+        Ok(last)
+    }
+
+    /// Removes a comment. One that stays is tried again by the next publication.
+    async fn remove(&self, subject: &Subject, comment: &Comment) {
+        let route = format!("/repos/{}/issues/comments/{}", subject.repo, comment.id);
+        match self.client.delete(&route).await {
+            Ok(reply) if matches!(reply.status, 204 | 404 | 410) => {
+                tracing::info!(comment = comment.html_url, "removed a second comment of ours");
+            }
+            Ok(reply) => {
+                let status = reply.status;
+                tracing::warn!(
+                    comment = comment.html_url,
+                    status,
+                    "a second comment of ours stays"
+                );
+            }
+            Err(error) => {
+                tracing::warn!(comment = comment.html_url, %error, "a second comment of ours stays");
+            }
+        }
+    }
+
+    /// The comments of ours with that first line, oldest first.
+    async fn marked(
+        &self,
+        subject: &Subject,
+        ours: &Ours,
+        marker: &str,
+    ) -> Result<Vec<Comment>, PublishError> {
+        let mut found = Vec::new();
         for page in 1..=PAGES {
             let route = format!(
                 "/repos/{}/issues/{}/comments?per_page={PAGE_ITEMS}&page={page}",
@@ -180,7 +222,7 @@ impl Publisher {
                 read("listing the pull request's comments", self.client.get(&route).await)?;
             let last = comments.len() < PAGE_ITEMS;
             let marked = |one: &Comment| ours.wrote(one) && one.is_marked(marker);
-            found = comments.into_iter().rev().find(marked).or(found);
+            found.extend(comments.into_iter().filter(marked));
             if last {
                 break;
             }

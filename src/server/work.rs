@@ -2,7 +2,9 @@
 //!
 //! A job can die at any line and be taken up again: what was published is found again by its marker
 //! or `external_id`, the number of the verification is kept with the job, and the verdict is
-//! remembered last, so that "what it said before" stays true until everything is said.
+//! remembered last, so that "what it said before" stays true until everything is said. A job that
+//! died while it wrote is run once more after GitHub can have no request of it under way any more,
+//! so that a write which came through late does not stand beside its repetition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,6 +34,9 @@ use crate::verify::{self, Assessment, Choice, Options, Target, VerifyError};
 
 /// Seconds before the first retry; each further one waits twice as long.
 const FIRST_RETRY_SECONDS: i64 = 30;
+/// How long a request can be under way after whoever sent it died: GitHub ends every request after 10
+/// seconds ("Troubleshooting the REST API", timeouts).
+const UNDER_WAY: Duration = Duration::seconds(12);
 /// Pull requests of which is remembered what the last verification read.
 const READ_AHEAD_PULLS: u64 = 1_000;
 
@@ -86,10 +91,20 @@ impl Hindered {
 }
 
 /// What a job remembers from one try to the next.
-#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Progress {
     /// The commit that was assessed, and the number of that verification.
     number: Option<(String, i64)>,
+    /// Whether a try has begun to write and not come to an end. Still true when the next one starts:
+    /// it was cut off, and GitHub may yet carry out what it had sent.
+    #[serde(default)]
+    writing: bool,
+}
+
+impl Progress {
+    fn of(job: &Job) -> Self {
+        serde_json::from_value(job.state.clone()).unwrap_or_default()
+    }
 }
 
 impl Verifications {
@@ -224,11 +239,14 @@ impl Verifications {
         Ok(asked.map(|trigger| trigger.signoff).collect())
     }
 
-    /// The number of this verification of this commit; a retry of the job keeps it.
+    /// The number of this verification of this commit; a retry of the job keeps it. From here on the
+    /// job writes.
     async fn number(&self, job: &mut Job, subject: &Subject) -> Result<i64, Hindered> {
-        let kept: Progress = serde_json::from_value(job.state.clone()).unwrap_or_default();
-        match kept.number {
-            Some((commit, n)) if commit == subject.head => Ok(n),
+        match Progress::of(job).number {
+            Some((commit, n)) if commit == subject.head => {
+                self.keep(job, Progress { number: Some((commit, n)), writing: true }).await?;
+                Ok(n)
+            }
             _ => self.next_number(job, subject).await,
         }
     }
@@ -236,11 +254,26 @@ impl Verifications {
     async fn next_number(&self, job: &mut Job, subject: &Subject) -> Result<i64, Hindered> {
         let n =
             self.store.next_number(subject.repository_id, subject.number, &subject.head).await?;
-        let progress = Progress { number: Some((subject.head.clone(), n)) };
-        let state = serde_json::to_value(progress);
-        let state = state.map_err(|error| Hindered::Malformed(error.to_string()))?;
-        self.store.save_state(job, state).await?;
+        let number = Some((subject.head.clone(), n));
+        self.keep(job, Progress { number, writing: true }).await?;
         Ok(n)
+    }
+
+    async fn keep(&self, job: &mut Job, progress: Progress) -> Result<(), StoreError> {
+        if Progress::of(job) == progress {
+            return Ok(());
+        }
+        let state = serde_json::json!({ "number": progress.number, "writing": progress.writing });
+        self.store.save_state(job, state).await
+    }
+
+    /// Says that nothing of this try is under way any more. Where that cannot be kept, the next try
+    /// takes this one for cut off, which costs it a second look.
+    async fn written(&self, job: &mut Job) {
+        let progress = Progress { writing: false, ..Progress::of(job) };
+        if let Err(error) = self.keep(job, progress).await {
+            tracing::warn!(pull = %job.key, %error, "the end of a try is not kept");
+        }
     }
 
     async fn publisher(&self, client: Arc<Client>, loaded: &Loaded) -> Result<Publisher, Hindered> {
@@ -431,12 +464,26 @@ impl Verifications {
 impl Work for Verifications {
     fn run(&self, mut job: Job) -> BoxFuture<'_, Fate> {
         Box::pin(async move {
+            let cut_off = Progress::of(&job).writing;
             match self.attempt(&mut job).await {
+                Ok(Fate::Done) if cut_off => {
+                    self.written(&mut job).await;
+                    Fate::Retry {
+                        at: (Utc::now() + UNDER_WAY).timestamp_millis(),
+                        why: "a try was cut off; what it sent may still come through".to_owned(),
+                    }
+                }
                 Ok(fate) => fate,
-                Err(hindered) => Fate::Retry {
-                    at: self.retry_at(&job, &hindered).timestamp_millis(),
-                    why: hindered.to_string(),
-                },
+                Err(hindered) => {
+                    // A try that was cut off earlier is not forgotten by one that failed.
+                    if !cut_off {
+                        self.written(&mut job).await;
+                    }
+                    Fate::Retry {
+                        at: self.retry_at(&job, &hindered).timestamp_millis(),
+                        why: hindered.to_string(),
+                    }
+                }
             }
         })
     }

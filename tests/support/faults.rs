@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::answer::Answer;
 use super::auth::unix_now;
 use super::spec::Fault;
+use super::stand_in::PATIENCE;
 
 /// Whether a request's line fits a pattern: `*` stands for anything, slashes too. The pattern may
 /// leave the query out.
@@ -68,10 +69,11 @@ impl Faults {
         hit
     }
 
-    /// Holds every request that matches.
-    pub fn hold(&self, pattern: &str) -> Hold {
+    /// Holds requests that match: as many as `most`, or all of them.
+    pub fn hold(&self, pattern: &str, most: Option<usize>) -> Hold {
         let gate = Arc::new(Gate {
             pattern: pattern.to_owned(),
+            most,
             held: watch::Sender::new(0),
             open: watch::Sender::new(false),
         });
@@ -84,10 +86,9 @@ impl Faults {
         let gates: Vec<Arc<Gate>> = {
             let mut holds = lock(&self.holds);
             holds.retain(|gate| !*gate.open.borrow());
-            holds.iter().filter(|gate| matches(&gate.pattern, line)).map(Arc::clone).collect()
+            holds.iter().filter(|gate| gate.takes(line)).map(Arc::clone).collect()
         };
         for gate in gates {
-            gate.held.send_modify(|held| *held += 1);
             let _ = gate.open.subscribe().wait_for(|open| *open).await;
         }
     }
@@ -140,8 +141,21 @@ impl Fault {
 #[derive(Debug)]
 struct Gate {
     pattern: String,
+    most: Option<usize>,
     held: watch::Sender<usize>,
     open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Whether a request has to wait here; it is counted then.
+    fn takes(&self, line: &str) -> bool {
+        matches(&self.pattern, line)
+            && self.held.send_if_modified(|held| {
+                let takes = self.most.is_none_or(|most| *held < most);
+                *held += usize::from(takes);
+                takes
+            })
+    }
 }
 
 /// Requests that wait. They go on when this is released or dropped.
@@ -151,14 +165,19 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Waits until a request is held.
+    /// Waits until a request is held; see [`Hold::wait_until_held_by`].
     pub async fn wait_until_held(&self) {
         self.wait_until_held_by(1).await;
     }
 
     /// Waits until so many requests have been held.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`].
     pub async fn wait_until_held_by(&self, count: usize) {
-        let _ = self.gate.held.subscribe().wait_for(|held| *held >= count).await;
+        let mut seen = self.gate.held.subscribe();
+        let held = tokio::time::timeout(PATIENCE, seen.wait_for(|held| *held >= count)).await;
+        assert!(held.is_ok(), "still waiting for {count} of `{}`", self.gate.pattern);
     }
 
     /// How many requests have been held so far.

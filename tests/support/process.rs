@@ -5,8 +5,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use super::StandIn;
+use super::stand_in::{PATIENCE, StandIn};
 
 /// A running server.
 pub struct ServerProcess {
@@ -66,9 +67,45 @@ impl ServerProcess {
                 return;
             }
             // There is nothing to be told by: the process has no line to us but its port.
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         panic!("the server is not ready:\n{}", self.log());
+    }
+
+    /// Waits until so many runs of jobs have ended so in this process: `done`, `retry`, …
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with the log.
+    pub async fn until_ended(&self, outcome: &str, count: usize) {
+        self.until_metric(&format!("countersign_jobs_total{{outcome=\"{outcome}\"}} {count}"))
+            .await;
+    }
+
+    /// Waits until no job waits and none runs.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with the log.
+    pub async fn until_idle(&self) {
+        for status in ["queued", "running"] {
+            self.until_metric(&format!("countersign_backlog{{status=\"{status}\"}} 0")).await;
+        }
+    }
+
+    async fn until_metric(&self, line: &str) {
+        let metrics = format!("{}/metrics", self.url);
+        let looking = async {
+            let mut look = tokio::time::interval(Duration::from_millis(10));
+            loop {
+                look.tick().await;
+                let text = reqwest::get(&metrics).await.unwrap().text().await.unwrap();
+                if text.lines().any(|found| found == line) {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(PATIENCE, looking).await.is_err() {
+            panic!("still waiting for `{line}`; the log:\n{}", self.log());
+        }
     }
 
     /// Everything that it wrote to standard error so far.

@@ -81,7 +81,7 @@ impl Shared {
     }
 }
 
-/// Serves one request of either host.
+/// Serves one request of either host, to its end: a client that hangs up takes nothing back.
 pub async fn serve(
     State((shared, host)): State<(Arc<Shared>, Host)>,
     method: Method,
@@ -89,7 +89,7 @@ pub async fn serve(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    let mut request = Request {
+    let request = Request {
         method: method.as_str().to_owned(),
         path: uri.path().to_owned(),
         query: uri.query().unwrap_or_default().to_owned(),
@@ -98,6 +98,11 @@ pub async fn serve(
         identity: Identity::Nobody,
         url: shared.world().url.clone(),
     };
+    let answer = tokio::spawn(respond(shared, host, request)).await;
+    answer.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+async fn respond(shared: Arc<Shared>, host: Host, mut request: Request) -> Response<Body> {
     if host == Host::Api && request.path.starts_with("/_") {
         let answer = control::answer(&shared, &request).await.unwrap_or_else(|refusal| refusal);
         shared.changes.send_modify(|n| *n += 1);

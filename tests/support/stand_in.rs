@@ -24,7 +24,7 @@ use super::spec::Fault;
 use super::world::{Logged, World, Write};
 
 /// How long a test waits for something that ought to happen.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a stand-in runs.
 #[derive(Debug, Clone, Default)]
@@ -192,7 +192,13 @@ impl StandIn {
 
     /// Holds every request that matches (`"GET /repos/*"`) until the handle lets it go.
     pub fn hold(&self, pattern: &str) -> Hold {
-        self.shared.faults.hold(pattern)
+        self.shared.faults.hold(pattern, None)
+    }
+
+    /// Holds the next request that matches and no other. Like GitHub it is carried out once it is let
+    /// go, even where whoever sent it is gone by then.
+    pub fn hold_next(&self, pattern: &str) -> Hold {
+        self.shared.faults.hold(pattern, Some(1))
     }
 
     /// Answers the next request that matches with an error; it is not carried out.
