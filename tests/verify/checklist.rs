@@ -152,7 +152,7 @@ async fn a_form_that_nobody_filled_in_is_a_sign_off_that_fails_with_all_items() 
     .await;
     let row = verdict.row("checklist");
     let failing = row.told().iter().filter(|told| told.starts_with("fail: ")).count();
-    // Item 15 is explained: the details speak of nothing but the pareto counts and the recipe.
+    // Each of the 17 is named, be it as a failure or with the words of the details that explain it.
     assert_eq!(
         failing + row.told().iter().filter(|told| told.contains("explained by")).count(),
         17
