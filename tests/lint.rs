@@ -219,7 +219,11 @@ fn input_that_cannot_be_read_is_bad_input() {
             long.as_str(),
             "<stdin>: longer than the 262144 bytes",
         ),
-        (vec!["lint", "draft.md", "--rules", "nowhere"], "", "nowhere: No such file"),
+        (
+            vec!["lint", "draft.md", "--rules", "nowhere"],
+            "",
+            "nowhere: cannot be read: No such file",
+        ),
         (
             vec!["lint", "draft.md", "--rules", "rules", "--template", "CODEOWNERS"],
             "",

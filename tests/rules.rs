@@ -134,7 +134,9 @@ fn an_unknown_test_and_a_function_are_reported() {
     let at = place(REUSE, "not c.authorised");
     assert_eq!(
         broken(REUSE, "when: not c.authorised", "when: len(c.text) == 3")[0],
-        format!("{at}: unknown function `len` (there are no functions, only filters and tests)")
+        format!(
+            "{at}: unknown function `len` (there are no functions, only filters and tests; docs/rules.md lists them)"
+        )
     );
 }
 
@@ -467,7 +469,7 @@ fn a_folder_of_ones_own_is_checked_and_tested() {
     assert!(err.contains("it has no `profile.yaml`"), "{err}");
     let (exit, _, err) = countersign(&["list", "--rules", "/nowhere/at/all"]);
     assert_eq!(exit, 2);
-    assert!(err.starts_with("/nowhere/at/all: "), "{err}");
+    assert!(err.starts_with("error: /nowhere/at/all: cannot be read"), "{err}");
 }
 
 #[test]

@@ -199,7 +199,9 @@ fn rules(config: &Config) -> Option<Line> {
         Ok(profiles) => profiles,
         Err(error) => {
             let fix = "mend the files; `countersign rules check --rules DIR` shows them alone";
-            return Some(wrong("rules", format!("{error:#}"), fix));
+            let text = format!("{error:#}");
+            let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
+            return Some(wrong("rules", text, fix));
         }
     };
     let mut told: Vec<String> = profiles

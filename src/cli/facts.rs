@@ -20,7 +20,7 @@ pub fn run(args: Args) -> Exit {
         };
         let assessment = match opened.assess().await {
             Ok(assessment) => assessment,
-            Err(error) => return super::verify::failed(&error),
+            Err(error) => return super::verify::failed(&error, &opened.advice),
         };
         match serde_json::to_string_pretty(&assessment.facts) {
             Ok(json) => super::to_stdout(&format!("{json}\n")),

@@ -17,7 +17,7 @@ pub struct Args {
     /// Which reader.
     #[arg(value_enum)]
     kind: Kind,
-    /// What it reads; `-` is standard input.
+    /// The file that it reads; `-` is standard input.
     file: PathBuf,
     /// For `codeowners`: the paths whose owners are asked for.
     paths: Vec<String>,
@@ -33,15 +33,15 @@ enum Kind {
     Signoff,
     /// A CODEOWNERS file: the owners of each path.
     Codeowners,
-    /// A server's log.
+    /// A server's log (not built yet).
     Log,
-    /// A performance changelog.
+    /// A performance changelog (not built yet).
     Changelog,
-    /// A serving recipe.
+    /// A serving recipe (not built yet).
     Recipe,
-    /// Curves whose Pareto points are counted.
+    /// Curves whose Pareto points are counted (not built yet).
     Pareto,
-    /// A checkpoint's safetensors header.
+    /// A checkpoint's safetensors header (not built yet).
     Safetensors,
 }
 

@@ -134,7 +134,10 @@ fn to_stderr(text: &str) {
 /// Bad usage or bad input: says so and ends with 2.
 fn bad(error: &str) -> Exit {
     let plain = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
-    to_stderr(&format!("error: {}", error.trim_end().chars().map(plain).collect::<String>()));
+    // Mistakes in rule files are drawn with the word already.
+    let error = error.trim_end();
+    let error = error.strip_prefix("error: ").unwrap_or(error);
+    to_stderr(&format!("error: {}", error.chars().map(plain).collect::<String>()));
     Exit::BadInput
 }
 

@@ -13,7 +13,7 @@ const FILES: usize = 500;
 #[derive(Debug, thiserror::Error)]
 pub enum RuleFilesError {
     /// The folder or a file in it cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: cannot be read: {source}", path.display())]
     Unreadable {
         /// What could not be read.
         path: PathBuf,
@@ -21,10 +21,16 @@ pub enum RuleFilesError {
         source: std::io::Error,
     },
     /// There is no `profile.yaml`.
-    #[error("{}: no profile: it has no `profile.yaml`", path.display())]
+    #[error(
+        "{}: no profile: it has no `profile.yaml`{}",
+        path.display(),
+        below.as_ref().map(|dir| format!("; did you mean `{}`?", dir.display())).unwrap_or_default()
+    )]
     NoProfile {
         /// The folder.
         path: PathBuf,
+        /// A profile's folder in it.
+        below: Option<PathBuf>,
     },
     /// A file is not UTF-8.
     #[error("{}: not UTF-8 at byte {offset}", path.display())]
@@ -53,13 +59,20 @@ pub(super) fn read_dir(dir: &Path) -> Result<Files, RuleFilesError> {
     let mut files = Files::new();
     read_folder(dir, "", &mut files)?;
     if !files.contains_key("profile.yaml") {
-        return Err(RuleFilesError::NoProfile { path: dir.to_owned() });
+        return Err(RuleFilesError::NoProfile { path: dir.to_owned(), below: profile_below(dir) });
     }
     let tables = dir.join("tables");
     if tables.is_dir() {
         read_folder(&tables, "tables/", &mut files)?;
     }
     Ok(files)
+}
+
+/// The first profile's folder that lies in one, for somebody who named the folder of all profiles.
+fn profile_below(dir: &Path) -> Option<PathBuf> {
+    let folders =
+        std::fs::read_dir(dir).ok()?.take(FILES).filter_map(|entry| Some(entry.ok()?.path()));
+    folders.filter(|folder| folder.join("profile.yaml").is_file()).min()
 }
 
 fn read_folder(dir: &Path, prefix: &str, files: &mut Files) -> Result<(), RuleFilesError> {

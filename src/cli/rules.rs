@@ -70,6 +70,15 @@ enum Format {
 pub enum LoadError {
     /// The folder cannot be read.
     Unreadable(RuleFilesError),
+    /// No profile of this name is built in.
+    NotBuiltIn(String),
+    /// The folder of profiles has none of this name.
+    NotInFolder {
+        /// The profile.
+        name: String,
+        /// The folder of profiles.
+        dir: PathBuf,
+    },
     /// The files have mistakes.
     Mistakes {
         /// The files.
@@ -87,7 +96,21 @@ impl LoadError {
 
     fn drawn(&self, renderer: &Renderer) -> String {
         match self {
-            Self::Unreadable(error) => format!("{error}\n"),
+            Self::Unreadable(error) => format!("error: {error}\n"),
+            Self::NotBuiltIn(name) => {
+                let known = profile::builtin_names();
+                let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+                format!(
+                    "error: no profile `{name}` is built in; there is {}, and `rules` names a folder \
+                     of others\n",
+                    known.join(", ")
+                )
+            }
+            Self::NotInFolder { name, dir } => format!(
+                "error: {}: it has no folder `{name}`; `rules` is the folder in which each profile \
+                 has a folder of its name\n",
+                dir.display()
+            ),
             Self::Mistakes { files, found } => {
                 found.iter().map(|mistake| draw(mistake, files, renderer)).collect()
             }
@@ -101,6 +124,8 @@ impl std::fmt::Display for LoadError {
         f.write_str(self.drawn(&Renderer::plain()).trim_end())
     }
 }
+
+impl std::error::Error for LoadError {}
 
 /// The rules in a profile's folder, or the built-in ones.
 ///
@@ -117,8 +142,17 @@ pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
 /// As [`load`].
 pub(super) fn load_named(name: &str, dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
     match dir {
+        Some(dir) if dir.is_dir() && !dir.join(name).is_dir() => {
+            let (name, dir) = (name.to_owned(), dir.to_owned());
+            Err(Box::new(LoadError::NotInFolder { name, dir }))
+        }
+        // Where the folder itself is missing, that is what is said.
+        Some(dir) if !dir.is_dir() => load(Some(dir)),
         Some(dir) => load(Some(&dir.join(name))),
-        None => checked(name, profile::builtin(name).unwrap_or_default()),
+        None => match profile::builtin(name) {
+            Some(files) => checked(name, files),
+            None => Err(Box::new(LoadError::NotBuiltIn(name.to_owned()))),
+        },
     }
 }
 
@@ -183,9 +217,14 @@ fn check(place: &PlaceArgs) -> Exit {
         Ok(rules) => {
             let not_built = rules.not_built().count();
             to_stdout(&format!(
-                "{}: {} rules, no mistakes; {not_built} of them are not machine-checked yet\n",
+                "{}: {} rules, no mistakes; {not_built} of them are not machine-checked yet{}\n",
                 rules.profile.settings.name,
-                rules.rules.len()
+                rules.rules.len(),
+                if place.rules.is_some() {
+                    ""
+                } else {
+                    " (the rules that are built in; --rules DIR checks a folder)"
+                }
             ));
             Exit::Clean
         }
@@ -193,7 +232,7 @@ fn check(place: &PlaceArgs) -> Exit {
             to_stdout(&error.render());
             Exit::Findings
         }
-        Err(error @ LoadError::Unreadable(_)) => {
+        Err(error) => {
             to_stderr(error.render().trim_end());
             Exit::BadInput
         }

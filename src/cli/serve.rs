@@ -11,11 +11,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::Exit;
+use super::rules::LoadError;
 use crate::config::{Config, ConfigError, ConfigErrors, Log, LogFormat};
 use crate::github::App;
 use crate::server::work::{Loaded, Verifications};
 use crate::server::{Bounds, Probe, Readiness, Secrets, Server, Watched, Work};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// Arguments of `serve`.
 #[derive(Debug, clap::Args)]
@@ -31,9 +32,15 @@ pub fn run(args: Args) -> Exit {
         Ok(()) => return Exit::Clean,
         Err(error) => error,
     };
-    // Nobody is left to tell where standard error is closed.
-    let _ = writeln!(anstream::stderr(), "error: {error:#}");
-    if error.is::<ConfigErrors>() { Exit::BadInput } else { Exit::Undecided }
+    let input = error.is::<ConfigErrors>()
+        || error.is::<LoadError>()
+        || matches!(error.downcast_ref(), Some(StoreError::Address(_)));
+    let text = format!("{error:#}");
+    // Mistakes in rule files are drawn with the word already. Nobody is left to tell where standard
+    // error is closed.
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let _ = writeln!(anstream::stderr(), "error: {text}");
+    if input { Exit::BadInput } else { Exit::Undecided }
 }
 
 /// The configuration that the file and this process's environment give.
@@ -107,7 +114,7 @@ pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
             Some(loaded) => Arc::clone(loaded),
             None => {
                 let rules = super::rules::load_named(name, config.rules.as_deref())
-                    .map_err(|error| anyhow::anyhow!("{error}"))?;
+                    .map_err(|error| anyhow::Error::from(*error))?;
                 let signoffs = rules.profile.reader()?;
                 let loaded = Arc::new(Loaded { rules, signoffs });
                 by_name.insert(name, Arc::clone(&loaded));

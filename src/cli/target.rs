@@ -25,40 +25,41 @@ pub struct TargetArgs {
     /// URL of a comment, of a review, or of a pull request (its newest sign-off is taken).
     #[arg(required_unless_present_any = ["replay", "git_dir"], conflicts_with_all = ["replay", "git_dir"])]
     pub target: Option<String>,
-    /// Assess from a record, with no network at all.
+    /// Assess from a record (a folder that --record wrote), with no network at all.
     #[arg(long, value_name = "DIR", conflicts_with = "git_dir")]
     pub replay: Option<PathBuf>,
     /// Assess from a local clone, with no network.
     #[arg(long, value_name = "DIR", requires_all = ["base", "head"])]
     pub git_dir: Option<PathBuf>,
-    /// The target branch's tip in that clone.
+    /// With --git-dir: the target branch's tip.
     #[arg(long, value_name = "REVISION", requires = "git_dir")]
     pub base: Option<String>,
-    /// The commit to assess in that clone.
+    /// With --git-dir: the commit to assess.
     #[arg(long, value_name = "REVISION", requires = "git_dir")]
     pub head: Option<String>,
-    /// The pull request's number, for a local clone.
+    /// With --git-dir: the pull request's number, for links.
     #[arg(long, value_name = "N", requires = "git_dir", default_value_t = 0)]
     pub pr: i64,
-    /// A sign-off that nobody posted yet.
+    /// With --git-dir: a file with the sign-off, posted or not.
     #[arg(long, value_name = "FILE", requires = "git_dir")]
     pub signoff: Option<PathBuf>,
-    /// The login that would post it.
+    /// With --signoff: the login of who posts it.
     #[arg(long, value_name = "LOGIN", requires = "signoff")]
     pub author: Option<String>,
-    /// The repository of a local clone, for links and rules.
+    /// With --git-dir: the repository, for links and rules.
     #[arg(long, value_name = "OWNER/NAME", requires = "git_dir", default_value = "local/clone")]
     pub repo: RepoName,
     /// A profile's folder instead of the built-in one.
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
-    /// Evaluate only these checks; the output is then marked partial.
+    /// Evaluate only these checks, by id or number; the output is then marked partial.
     #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// The time that the rules see.
+    /// The time that the rules see, instead of now.
     #[arg(long, value_name = "RFC3339", value_parser = parse_time)]
     pub now: Option<DateTime<Utc>>,
-    /// Write everything that was read, so that it can be replayed. Holds what artifacts hold.
+    /// Write everything that was read to this folder, for --replay. Keep it private: it holds what
+    /// comments and files hold.
     #[arg(long, value_name = "DIR", conflicts_with = "replay")]
     pub record: Option<PathBuf>,
     /// The environment variable that holds the token.
@@ -109,6 +110,8 @@ pub struct Opened {
     pub target: Target,
     /// How.
     pub options: Options,
+    /// What to do where something could not be read.
+    pub advice: String,
     /// The client that read, where one did; a publisher may use it.
     pub client: Option<Arc<Client>>,
     record: Option<PathBuf>,
@@ -126,6 +129,7 @@ impl TargetArgs {
         let only = selected(&rules, self.only)?;
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
+        let mut advice = String::new();
         let (source, target, options): (Arc<dyn Source>, Target, Options) = if let Some(dir) =
             &self.replay
         {
@@ -147,6 +151,7 @@ impl TargetArgs {
             let (target, host) = parse_target(&self.target.unwrap_or_default())?;
             let api = api_url(&host)?;
             let token = std::env::var(&self.token_env).ok().filter(|token| !token.is_empty());
+            advice = advise(&self.token_env, token.is_some());
             let made = Client::with_token(&api, token.map(SecretString::from))
                 .map_err(|error| error.to_string())?;
             let made = client.insert(Arc::new(made));
@@ -160,6 +165,7 @@ impl TargetArgs {
             signoffs,
             target,
             options,
+            advice,
             client,
             record: self.record,
             timings: self.timings,
@@ -266,6 +272,21 @@ fn selected(rules: &RuleSet, only: Vec<String>) -> Result<Option<Vec<String>>, S
     ids.collect::<Result<Vec<_>, _>>().map(Some)
 }
 
+/// What to do where GitHub could not be read.
+fn advise(variable: &str, has_token: bool) -> String {
+    if has_token {
+        format!(
+            "Try again; where it stays so, check the address, the network, and that the token in \
+             {variable} may read this repository."
+        )
+    } else {
+        format!(
+            "The environment variable {variable} is not set: put a token in it that may read this \
+             repository (--token-env names another variable)."
+        )
+    }
+}
+
 fn now_from_environment() -> Option<DateTime<Utc>> {
     std::env::var("COUNTERSIGN_NOW").ok().and_then(|text| parse_time(&text).ok())
 }
@@ -291,8 +312,7 @@ fn api_url(host: &str) -> Result<String, String> {
 pub fn parse_target(text: &str) -> Result<(Target, String), String> {
     let expected = "expected https://HOST/OWNER/REPO/pull/N, perhaps with #issuecomment-ID, \
                     #pullrequestreview-ID or #discussion_rID";
-    let url =
-        Url::parse(text).map_err(|error| format!("`{text}` is no URL ({error}); {expected}"))?;
+    let url = Url::parse(text).map_err(|_| format!("`{text}` is no URL; {expected}"))?;
     let wrong = |what: &str| format!("`{text}`: {what}; {expected}");
     if !["http", "https"].contains(&url.scheme()) {
         return Err(wrong("only http and https can be read"));

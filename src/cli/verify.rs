@@ -13,7 +13,8 @@ pub struct Args {
     /// How the verdict is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Post the verdict as comment and check run; without it nothing is written.
+    /// Post the verdict as check run and comment; without it nothing is written. GitHub takes check runs
+    /// from an App's token only.
     #[arg(long)]
     publish: bool,
 }
@@ -44,7 +45,7 @@ pub fn run(args: Args) -> Exit {
                 }
                 conclude(&opened, &assessment, args.format, args.publish).await
             }
-            Err(error) => failed(&error),
+            Err(error) => failed(&error, &opened.advice),
         }
     })
 }
@@ -68,7 +69,7 @@ async fn conclude(opened: &Opened, assessment: &Assessment, format: Format, publ
 }
 
 /// The one table from what hinders an assessment to an exit code.
-pub fn failed(error: &VerifyError) -> Exit {
+pub fn failed(error: &VerifyError, advice: &str) -> Exit {
     match error {
         VerifyError::NoSignOff { near, .. } => {
             let mut text = format!("error: {error}");
@@ -85,10 +86,8 @@ pub fn failed(error: &VerifyError) -> Exit {
             super::bad(&error.to_string())
         }
         VerifyError::Read(_) => {
-            super::to_stderr(&format!(
-                "undecided: {error}\nNothing was concluded. Try again; where it stays so, \
-                 `countersign doctor` says what is wrong."
-            ));
+            let text = format!("undecided: {error}\nNothing was concluded. {advice}");
+            super::to_stderr(text.trim_end());
             Exit::Undecided
         }
     }

@@ -159,7 +159,14 @@ impl Settings {
             // Editors end a file with a newline; a secret does not.
             (*name, value.trim_end().to_owned())
         } else {
-            let nearest = nearest(written, NAMES.iter().map(|(name, _)| *name));
+            // Who meant the file of a secret is told the name of the file's setting.
+            let nearest = match written.strip_suffix("_file") {
+                Some(stem) => {
+                    let secrets = NAMES.iter().filter(|(_, secret)| *secret).map(|(name, _)| *name);
+                    nearest(stem, secrets).map(|name| format!("{name}_file"))
+                }
+                None => nearest(written, NAMES.iter().map(|(name, _)| *name)),
+            };
             self.errors.push(ConfigError::Unknown { name: written.to_owned(), place, nearest });
             return;
         };

@@ -264,8 +264,9 @@ impl<'a> Checker<'a> {
             Expr::Call(call) => {
                 let name = path(&call.expr).unwrap_or_default();
                 self.mistakes.push(
-                    Mistake::new(start(expr), format!("unknown function `{name}`"))
-                        .with_help("there are no functions, only filters and tests"),
+                    Mistake::new(start(expr), format!("unknown function `{name}`")).with_help(
+                        "there are no functions, only filters and tests; docs/rules.md lists them",
+                    ),
                 );
                 Type::Any
             }

@@ -89,7 +89,15 @@ pub(super) fn sentence(verdict: &Verdict) -> String {
     let failed = of(Place::Failed);
     match verdict.verdict {
         Outcome::Approved if verdict.clean() => {
-            "Everything that the sign-off claims held against the evidence.".to_owned()
+            let attested =
+                verdict.checks.iter().filter(|row| row.status == RowStatus::Attested).count();
+            match attested {
+                0 => "Everything that the sign-off claims held against the evidence.".to_owned(),
+                n => format!(
+                    "What is checked by evidence held; {} by the reviewer's word.",
+                    if n == 1 { "1 check stands".to_owned() } else { format!("{n} checks stand") }
+                ),
+            }
         }
         Outcome::Approved => {
             "No check fails; what is worth knowing before merging stands first.".to_owned()

@@ -125,8 +125,8 @@ fn ending(verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![plain(&sentence(verdict))];
     if verdict.verdict == Outcome::Undecided {
         lines.push(
-            "Run the same command again to decide the rest; a local run needs the pull request's \
-             own address for that."
+            "To decide the rest, run the same command again; a run on a local clone (--git-dir) takes \
+             the sign-off by --signoff, and what only GitHub has by the pull request's address."
                 .to_owned(),
         );
     }
