@@ -32,7 +32,7 @@ pub const ITEMS: usize = 500;
 pub const LINKS: usize = 2_000;
 /// One link; a longer one is left out rather than cut, since a cut link is another link.
 pub const URL_BYTES: usize = 2_048;
-/// Command lines read from one pull request.
+/// Command lines read from one comment, and of one account on one pull request.
 pub const COMMANDS: usize = 500;
 /// A checklist document.
 pub const DOCUMENT_BYTES: usize = 1 << 20;

@@ -12,6 +12,7 @@ mod reuse;
 mod scope;
 mod sweep;
 mod undecided;
+mod undeserved;
 mod webhook;
 mod worker;
 

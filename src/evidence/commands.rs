@@ -4,7 +4,7 @@
 //! authorised one wins. Exceptions: `design`, "Overrides": an account whose permission and role are
 //! both `admin`; the comment of a person, in that person's own words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
 
@@ -25,6 +25,21 @@ async fn comments(context: &Context<'_>) -> Result<Vec<Posted>, Missing> {
     Ok(comments)
 }
 
+/// How many command lines of each account are read: what one account writes must not keep
+/// anybody else's from being read.
+#[derive(Default)]
+struct Allowance(BTreeMap<String, usize>);
+
+impl Allowance {
+    /// Those of a comment's lines that its author has left.
+    fn of<L>(&mut self, comment: &Posted, mut lines: Vec<L>) -> Vec<L> {
+        let used = self.0.entry(comment.author.to_ascii_lowercase()).or_default();
+        lines.truncate(limits::COMMANDS - *used);
+        *used += lines.len();
+        lines
+    }
+}
+
 fn origin(comment: &Posted, line: i64, text: &str) -> Origin {
     let mut origin = Origin::new(OriginKind::Comment).at_line(line).quoting(text);
     origin.url = (!comment.html_url.is_empty()).then(|| comment.html_url.clone());
@@ -37,10 +52,9 @@ pub(super) async fn reuse(context: &Context<'_>) -> Result<Reuse, Missing> {
         return Err(Missing::submission("the profile knows no reuse commands"));
     };
     let mut commands = Vec::new();
+    let mut allowance = Allowance::default();
     for comment in comments(context).await? {
-        let lines = reuse_lines(&comment.body, settings);
-        for line in lines.into_iter().take(limits::COMMANDS - commands.len().min(limits::COMMANDS))
-        {
+        for line in allowance.of(&comment, reuse_lines(&comment.body, settings)) {
             commands.push(ReuseCommand {
                 author: comment.author.clone(),
                 association: comment.association.clone(),
@@ -61,11 +75,10 @@ pub(super) async fn reuse(context: &Context<'_>) -> Result<Reuse, Missing> {
 /// Every override line with the comment that it stands in.
 async fn override_comments(context: &Context<'_>) -> Result<Vec<(Posted, OverrideLine)>, Missing> {
     let mut found = Vec::new();
+    let mut allowance = Allowance::default();
     for comment in comments(context).await? {
-        for line in override_lines(&comment.body) {
-            if found.len() < limits::COMMANDS {
-                found.push((comment.clone(), line));
-            }
+        for line in allowance.of(&comment, override_lines(&comment.body)) {
+            found.push((comment.clone(), line));
         }
     }
     Ok(found)

@@ -15,13 +15,14 @@ use crate::facts::{
 
 /// The fact.
 pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
-    let (pull, base, file, paths, memberships, accounts, errors) = try_join!(
+    let (pull, base, file, paths, memberships, accounts, signer_permission, errors) = try_join!(
         pr::pull(context),
         pr::base(context),
         codeowners::file(context),
         codeowners::changed_paths(context),
         codeowners::memberships(context),
         scope_accounts(context),
+        signer_permission(context),
         reported_errors(context),
     )?;
     let signer = context.posted.map(|posted| posted.author.as_str()).unwrap_or_default();
@@ -54,6 +55,7 @@ pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
         paths,
         signer_listed,
         signer_listed_on_match,
+        signer_permission,
         scope,
         errors,
     })
@@ -65,6 +67,17 @@ async fn scope_accounts(
 ) -> Result<Option<BTreeMap<String, Account>>, Missing> {
     match codeowners::scope_accounts(context).await {
         Ok(accounts) => Ok(Some(accounts)),
+        Err(missing) if missing.cause == Cause::Offline => Ok(None),
+        Err(missing) => Err(missing),
+    }
+}
+
+/// What the signer may do: a name in CODEOWNERS outlives the access that it was written for. `None`
+/// in local mode, and where there is no sign-off.
+async fn signer_permission(context: &Context<'_>) -> Result<Option<String>, Missing> {
+    let Some(posted) = context.posted else { return Ok(None) };
+    match people::account(context, &posted.author).await {
+        Ok(account) => Ok(Some(account.permission)),
         Err(missing) if missing.cause == Cause::Offline => Ok(None),
         Err(missing) => Err(missing),
     }

@@ -14,7 +14,7 @@ use crate::facts::{
     Chosen, FamilyCount, Job, Missing, Origin, OriginKind, Sweep, SweepCommit, SweepRun, UnusedRun,
 };
 use crate::profile::{FamilyKind, SweepSettings};
-use crate::sources::types::{self, CheckRun, Run};
+use crate::sources::types::{self, CheckRun, File, Run};
 
 /// The fact.
 pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
@@ -23,15 +23,58 @@ pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
     };
     let (commits, files, named) =
         try_join!(commits(context, settings), pr::files(context), named(context))?;
-    let changed: Vec<&str> = files
-        .iter()
-        .flat_map(|file| [Some(file.path.as_str()), file.previous_path.as_deref()])
-        .flatten()
-        .filter(|path| context.profile.groups.holds(&settings.evidence_group, path))
-        .collect();
-    let chosen = choose(&commits, &changed);
+    let changed = evidence_paths(context, settings, &files);
+    let earlier = commits.iter().map(async |commit| {
+        Ok((commit.sha.as_str(), changed_on(context, settings, &commit.sha).await?))
+    });
+    let earlier: BTreeMap<&str, BTreeSet<String>> =
+        try_join_all(earlier).await?.into_iter().collect();
+    let self_produced = |sha: &str| {
+        let on_it = earlier.get(sha).into_iter().flatten();
+        changed.iter().chain(on_it).cloned().collect::<BTreeSet<String>>().into_iter().collect()
+    };
+    let chosen = choose(&commits, self_produced);
     let unused = unused(&commits, named, settings);
     Ok(Sweep { commits, chosen, unused, from_plan: false })
+}
+
+/// Those of the changed files, old names too, that make a run's evidence.
+fn evidence_paths(
+    context: &Context<'_>,
+    settings: &SweepSettings,
+    files: &[File],
+) -> BTreeSet<String> {
+    let names = files
+        .iter()
+        .flat_map(|file| [Some(file.path.as_str()), file.previous_path.as_deref()])
+        .flatten();
+    names
+        .filter(|path| context.profile.groups.holds(&settings.evidence_group, path))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What the pull request had changed of a run's evidence on the commit that the run was made on. A
+/// change that a later commit takes back is not in the diff of the assessed commit, but the run was
+/// made with it.
+async fn changed_on(
+    context: &Context<'_>,
+    settings: &SweepSettings,
+    sha: &str,
+) -> Result<BTreeSet<String>, Missing> {
+    let (pull, base) = try_join!(pr::pull(context), pr::base(context))?;
+    if sha == pull.head_sha {
+        return Ok(BTreeSet::new());
+    }
+    let compared = context.reader.compare(context.repo, &base, sha).await.map_err(missing)?;
+    let compared = compared
+        .ok_or_else(|| Missing::ours(format!("{sha} is not in the repository any more")))?;
+    let mut paths = evidence_paths(context, settings, &compared.files);
+    if compared.files_cut() {
+        // GitHub names no more of them, so that nobody can say what was not changed.
+        paths.insert(format!("at least {} files on {sha}", compared.files.len()));
+    }
+    Ok(paths)
 }
 
 /// Every commit's runs that count, newest commit first.
@@ -117,7 +160,8 @@ fn run_origin(run: &Run) -> Origin {
 }
 
 /// Each job name of a family by its latest execution: the highest attempt in which it executed, else
-/// the highest in which it is listed.
+/// the highest in which it is listed. Nothing keeps two jobs of one attempt from bearing one name;
+/// the one that did not succeed counts, so that none hides behind its namesake.
 fn latest_executions(jobs: Vec<types::Job>, settings: &SweepSettings) -> Vec<Job> {
     let mut latest: BTreeMap<String, Job> = BTreeMap::new();
     for job in jobs {
@@ -139,7 +183,7 @@ fn latest_executions(jobs: Vec<types::Job>, settings: &SweepSettings) -> Vec<Job
             conclusion,
             origin,
         };
-        let rank = |job: &Job| (job.executed, job.attempt);
+        let rank = |job: &Job| (job.executed, job.attempt, job.conclusion != "success");
         match latest.get(&found.name) {
             Some(kept) if rank(kept) >= rank(&found) => {}
             _ => {
@@ -172,18 +216,21 @@ fn count(jobs: &[Job], settings: &SweepSettings) -> Vec<FamilyCount> {
     counted.filter(|count| count.succeeded + count.failed + count.skipped > 0).collect()
 }
 
-/// The run that proves most: complete before incomplete, then by executed successes, then one that
-/// still runs (it may yet prove more), then the newest commit and the newest run. A run that ended
-/// before any job of a family executed proves nothing and is none.
-fn choose(commits: &[SweepCommit], self_produced: &[&str]) -> Option<Chosen> {
+/// The run that proves most: complete before incomplete, one that makes its own evidence last, then by
+/// executed successes, then one that still runs (it may yet prove more), then the newest commit and
+/// the newest run. A run that ended before any job of a family executed proves nothing and is none.
+fn choose(commits: &[SweepCommit], self_produced: impl Fn(&str) -> Vec<String>) -> Option<Chosen> {
     let mut best: Option<Chosen> = None;
     for commit in commits {
         for run in &commit.runs {
-            let candidate = summed(commit, run, self_produced);
+            let candidate = summed(commit, run, self_produced(&commit.sha));
             if candidate.finished && candidate.executed == 0 {
                 continue;
             }
-            let rank = |chosen: &Chosen| (chosen.complete, chosen.succeeded, !chosen.finished);
+            let rank = |chosen: &Chosen| {
+                let clean = chosen.self_produced.is_empty();
+                (chosen.complete, clean, chosen.succeeded, !chosen.finished)
+            };
             if best.as_ref().is_none_or(|best| rank(&candidate) > rank(best)) {
                 best = Some(candidate);
             }
@@ -192,7 +239,7 @@ fn choose(commits: &[SweepCommit], self_produced: &[&str]) -> Option<Chosen> {
     best
 }
 
-fn summed(commit: &SweepCommit, run: &SweepRun, self_produced: &[&str]) -> Chosen {
+fn summed(commit: &SweepCommit, run: &SweepRun, self_produced: Vec<String>) -> Chosen {
     let successes = |kind: &str| {
         run.families.iter().filter(|f| f.kind == kind).map(|f| f.succeeded).sum::<i64>()
     };
@@ -215,7 +262,7 @@ fn summed(commit: &SweepCommit, run: &SweepRun, self_produced: &[&str]) -> Chose
         succeeded: throughput + evals,
         executed: run.families.iter().map(|f| f.succeeded + f.failed).sum(),
         missing,
-        self_produced: self_produced.iter().map(|path| (*path).to_owned()).collect(),
+        self_produced,
         origin: run.origin.clone(),
     }
 }
@@ -345,6 +392,20 @@ mod tests {
     }
 
     #[test]
+    fn of_two_jobs_with_one_name_the_failed_one_counts() {
+        for order in [["success", "failure"], ["failure", "success"]] {
+            let jobs = order.map(|conclusion| job("bench / a", 1, conclusion));
+            let latest = latest_executions(jobs.into(), &settings());
+            let told: Vec<_> = latest.iter().map(|job| job.conclusion.as_str()).collect();
+            assert_eq!(told, ["failure"], "{order:?}");
+        }
+        let again = [("success", 1), ("failure", 1), ("success", 2)];
+        let jobs = again.map(|(conclusion, attempt)| job("bench / a", attempt, conclusion));
+        let latest = latest_executions(jobs.into(), &settings());
+        assert_eq!(latest[0].conclusion, "success", "a re-run of what failed is enough");
+    }
+
+    #[test]
     fn evaluations_that_were_skipped_prove_nothing() {
         let latest = latest_executions(
             vec![job("bench / a", 1, "success"), job("eval /", 1, "skipped")],
@@ -361,7 +422,7 @@ mod tests {
             jobs: latest,
             origin: Origin::new(OriginKind::Run),
         };
-        let chosen = summed(&SweepCommit { sha: "x".into(), runs: vec![] }, &run, &[]);
+        let chosen = summed(&SweepCommit { sha: "x".into(), runs: vec![] }, &run, vec![]);
         assert!(!chosen.complete);
         assert_eq!((chosen.throughput, chosen.evals, chosen.executed), (1, 0, 1));
     }

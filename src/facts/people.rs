@@ -57,6 +57,9 @@ pub struct Owners {
     pub signer_listed: bool,
     /// Whether the signer stands on a line that matches some changed path by login.
     pub signer_listed_on_match: bool,
+    /// GitHub's legacy base permission of the signer (`admin`, `write`, `read` or `none`); null where
+    /// nobody could be asked, in a local run.
+    pub signer_permission: Option<String>,
     /// Whether a sign-off is required at all.
     pub scope: Scope,
     /// Lines that GitHub or we could not read, as text.

@@ -109,8 +109,8 @@ pub struct Chosen {
     pub executed: i64,
     /// Jobs of executed families that did not succeed, by name.
     pub missing: Vec<Job>,
-    /// Changed files that produce this run's evidence; where there are any it proves nothing by
-    /// itself.
+    /// Files that produce this run's evidence and that the pull request changes, at the assessed
+    /// commit or at that of the run; where there are any it proves nothing by itself.
     pub self_produced: Vec<String>,
     /// The run's page.
     pub origin: Origin,

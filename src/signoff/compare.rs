@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Reader;
 use super::explain::{Statement, own_reason};
-use super::items::slug;
-use super::template::is_unknown;
+use super::items::{key, slug};
 use super::text::shortened;
 use crate::facts::{
     Checklist, Explanation, ItemState, MatchedItem, MissingItem, Origin, SignOff, SignedItem,
@@ -29,7 +28,7 @@ pub struct Versions<'t> {
 impl Reader {
     /// Holds a sign-off against the current template.
     ///
-    /// Items are paired by id; one that the item table does not know, by its first words. Where a
+    /// Items are paired by their first words where those are the template's, else by id. Where a
     /// sign-off has an item twice, the copy that is not checked counts.
     pub fn compare(
         &self,
@@ -107,25 +106,30 @@ impl Reader {
 }
 
 /// The signed item of each template item that has one, by the template's id.
+///
+/// The first words decide where a template item begins with them, then the words that identify an
+/// item: a remark at the end of a line often names the subject of another.
 fn pair<'s>(
     signed: &'s [SignedItem],
     current: &[TemplateItem],
 ) -> BTreeMap<String, &'s SignedItem> {
     let mut pairs: BTreeMap<String, &SignedItem> = BTreeMap::new();
-    let by_words: BTreeMap<String, &TemplateItem> = current
-        .iter()
-        .filter(|item| is_unknown(&item.id))
-        .map(|item| (slug(&item.text), item))
-        .collect();
+    let mut by_words: BTreeMap<String, Vec<&TemplateItem>> = BTreeMap::new();
+    for item in current {
+        by_words.entry(slug(&item.text)).or_default().push(item);
+    }
     let ids: BTreeSet<&str> = current.iter().map(|item| item.id.as_str()).collect();
     for item in signed {
-        let id = match by_words.get(&slug(&item.text)) {
-            Some(template) => template.id.clone(),
-            None => match item.id.as_deref().filter(|id| ids.contains(id)) {
-                Some(id) => id.to_owned(),
-                None => continue,
-            },
+        let by_tokens = item.id.as_deref().filter(|id| ids.contains(id));
+        let alike = by_words.get(&slug(&item.text)).map(Vec::as_slice).unwrap_or_default();
+        let id = match (alike, by_tokens) {
+            ([only], _) => only.id.as_str(),
+            ([_, ..], Some(id)) if alike.iter().any(|item| item.id == id) => id,
+            ([_, ..], _) => nearest(&item.text, alike),
+            ([], Some(id)) => id,
+            ([], None) => continue,
         };
+        let id = id.to_owned();
         pairs
             .entry(id)
             .and_modify(|kept| {
@@ -136,6 +140,17 @@ fn pair<'s>(
             .or_insert(item);
     }
     pairs
+}
+
+/// The template item, of some that begin alike, with which a text goes on the longest.
+fn nearest<'t>(text: &str, alike: &[&'t TemplateItem]) -> &'t str {
+    let text = key(text);
+    let common = |item: &&&TemplateItem| {
+        let template = key(&item.text);
+        text.chars().zip(template.chars()).take_while(|(a, b)| a == b).count()
+    };
+    // The first of the longest.
+    alike.iter().rev().max_by_key(common).map_or("", |item| item.id.as_str())
 }
 
 fn staleness(current: &[TemplateItem], versions: Versions<'_>) -> Staleness {

@@ -109,12 +109,20 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     END.split(text).filter(|part| part.chars().any(char::is_alphanumeric))
 }
 
-/// The numbers in "item 5", "items 5, 7 and 9", "item #5".
+/// The numbers in "item 5", "items 5, 7 and 9", "item #5", "item no. 5", "items 5-7".
 fn item_numbers(key: &str) -> Vec<i64> {
     static ITEMS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\bitems?\s*#?\s*(?P<first>\d{1,3})\b(?P<more>(?:\s*(?:,|&|/|\band\b|\bor\b)+\s*#?\d{1,3}\b)*)")
+        Regex::new(r"\bitems?\s*(?:(?:no\.?|number)\s*)?#?\s*(?P<first>\d{1,3})\b(?P<more>(?:\s*(?:,|&|/|\band\b|\bor\b)+\s*#?\d{1,3}\b)*)")
             .expect("the pattern is a constant")
     });
+    // Only of "items": behind "item 5" a dash begins the reason.
+    static RANGES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\bitems\s*#?(?P<from>\d{1,3})\s*(?:[-–—~]|\bto\b)\s*#?(?P<to>\d{1,3})\b")
+            .expect("the pattern is a constant")
+    });
+    let end = |found: &regex::Captures<'_>, name: &str| found[name].parse::<i64>().unwrap_or(0);
+    let ranges =
+        RANGES.captures_iter(key).flat_map(|found| end(&found, "from")..=end(&found, "to"));
     let digits = |text: &str| {
         let numbers =
             text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
@@ -123,6 +131,7 @@ fn item_numbers(key: &str) -> Vec<i64> {
     ITEMS
         .captures_iter(key)
         .flat_map(|found| digits(found.get(0).map_or("", |all| all.as_str())))
+        .chain(ranges)
         .collect()
 }
 
@@ -135,6 +144,9 @@ mod tests {
         assert_eq!(item_numbers("item 5: not applicable"), [5]);
         assert_eq!(item_numbers("items 5, 7 and #12 do not apply"), [5, 7, 12]);
         assert_eq!(item_numbers("item #3"), [3]);
+        assert_eq!(item_numbers("checklist item no. 15: n/a; item number 7"), [15, 7]);
+        assert_eq!(item_numbers("items 4-6 and items 9 to 10"), [4, 9, 4, 5, 6, 9, 10]);
+        assert_eq!(item_numbers("item 5 - 9 of 9 points"), [5]);
         assert!(item_numbers("5 is fine; step 5; 5 items").is_empty());
         assert!(item_numbers("item 38266927261").is_empty());
     }

@@ -12,7 +12,7 @@ use crate::facts::TemplateItem;
 use crate::limits;
 
 /// What an unknown item's id begins with.
-pub(super) const UNKNOWN: &str = "item:";
+const UNKNOWN: &str = "item:";
 
 /// A document that holds no template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,11 +110,6 @@ impl Reader {
         }
         items
     }
-}
-
-/// Whether the id is one that no item table gave.
-pub(super) fn is_unknown(id: &str) -> bool {
-    id.starts_with(UNKNOWN)
 }
 
 /// The id of an item that nobody knows; numbered where two begin alike.

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use countersign::signoff::settings::{Grammar, ItemTable};
 use countersign::signoff::{Reader, Versions};
 
-use super::{NEWEST, document_place, filled, form, grammar, item_table, parse, reader, template};
+use super::{
+    NEWEST, compare, document_place, filled, form, grammar, item_table, parse, reader, template,
+};
 
 #[test]
 fn every_item_of_every_template_version_has_exactly_one_id() {
@@ -161,6 +163,38 @@ fn an_item_that_nobody_knows_is_named_and_paired_by_its_words() {
     let missing: Vec<_> = checklist.missing.iter().map(|item| item.id.as_str()).collect();
     assert_eq!(missing, ["item:also-confirmed-that-evals-passes-evals"]);
     assert_eq!(checklist.matched.len(), 18);
+}
+
+#[test]
+fn a_remark_at_the_end_of_a_line_makes_no_other_item_of_it() {
+    for (line, remark) in [
+        ("reasoning below.", " (append-only: N/A)"),
+        ("passed PR validation.", " The golden AL run is linked too."),
+        ("does not patch the inference engine", ", code quality checked,"),
+    ] {
+        assert!(filled().contains(line), "{line}");
+        let checklist = compare(&filled().replacen(line, &format!("{line}{remark}"), 1));
+        assert_eq!((checklist.missing, checklist.unchecked), (vec![], vec![]), "{remark}");
+    }
+}
+
+#[test]
+fn two_unknown_items_that_begin_alike_are_two() {
+    let added = "- [ ] Confirmed that all of the values below, of caches.\n\
+                 - [ ] Confirmed that all of the values below, of weights.\n";
+    let before = "- [ ] If any of the above";
+    let items = template(&NEWEST.replace(before, &format!("{added}{before}")));
+    let signed = |lines: &str| {
+        let before = before.replace("[ ]", "[x]");
+        let body = filled().replace(&before, &format!("{lines}{before}"));
+        let missing = reader().compare(&parse(&body), &items, Versions::default()).missing;
+        missing.into_iter().map(|item| item.text).collect::<Vec<_>>()
+    };
+    let both = added.replace("[ ]", "[x]");
+    assert!(signed(&both).is_empty());
+    let second = both.lines().nth(1).unwrap();
+    let first = "Confirmed that all of the values below, of caches.";
+    assert_eq!(signed(&format!("{second}\n")), [first]);
 }
 
 #[test]
