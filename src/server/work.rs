@@ -32,6 +32,9 @@ use crate::verify::{self, Assessment, Choice, Options, Target, VerifyError};
 
 /// Seconds before the first retry; each further one waits twice as long.
 const FIRST_RETRY_SECONDS: i64 = 30;
+/// Tries that look for what an event spoke of before it counts as gone: GitHub's reads lag behind its
+/// events.
+const LOOKS: i64 = 3;
 /// Pull requests of which is remembered what the last verification read.
 const READ_AHEAD_PULLS: u64 = 1_000;
 
@@ -70,6 +73,8 @@ enum Hindered {
     Undecided(String, Option<String>),
     #[error("{0}")]
     Malformed(String),
+    #[error("not there, or not there yet: {0}")]
+    NotThereYet(&'static str),
 }
 
 impl Hindered {
@@ -154,7 +159,10 @@ impl Verifications {
             reader.pull_commits(repo, number),
         )?;
         let (Some(pull), Some(tips)) = (pull, tips) else {
-            return nothing("the pull request does not exist any more");
+            return match still_expected(job.attempts, "the pull request") {
+                Some(hindered) => Err(hindered),
+                None => nothing("the pull request does not exist any more"),
+            };
         };
         if pull.state != "open" || pull.draft {
             return nothing("the pull request is closed or a draft");
@@ -167,6 +175,11 @@ impl Verifications {
             .filter(|posted| asked.iter().any(|signoff| signoff.is_none_or(|s| is(posted, s))))
             .collect();
         if standing.is_empty() {
+            let listed = verify::posted(reader, repo, number).await?;
+            let unlisted = asked.iter().flatten().any(|s| !listed.iter().any(|one| is(one, *s)));
+            if unlisted && let Some(hindered) = still_expected(job.attempts, "the sign-off") {
+                return Err(hindered);
+            }
             return nothing("no sign-off stands where one was asked about");
         }
         let subject = Subject {
@@ -462,6 +475,11 @@ struct EarlierSignOff {
     url: Option<String>,
 }
 
+/// What an event spoke of and a read did not find: worth another try, as long as any is left for it.
+fn still_expected(attempts: i64, what: &'static str) -> Option<Hindered> {
+    (attempts < LOOKS).then_some(Hindered::NotThereYet(what))
+}
+
 fn is(posted: &Posted, signoff: SignOffRef) -> bool {
     posted.kind == signoff.kind && posted.id == signoff.id
 }
@@ -491,4 +509,15 @@ fn options<'a>(
 ) -> CommentOptions<'a> {
     let escalations = &loaded.rules.profile.settings.escalation;
     CommentOptions { report_url, command, escalations }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_event_spoke_of_is_looked_for_again_before_it_counts_as_gone() {
+        let looks = (1..=5).map(|attempt| still_expected(attempt, "the pull request").is_some());
+        assert_eq!(looks.collect::<Vec<_>>(), [true, true, false, false, false]);
+    }
 }
