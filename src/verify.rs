@@ -111,7 +111,11 @@ pub struct NearMiss {
 }
 
 /// Everything that a person could have posted as a sign-off, oldest first.
-async fn posted(reader: &Reader, repo: &RepoName, number: i64) -> Result<Vec<Posted>, ReadError> {
+pub(crate) async fn posted(
+    reader: &Reader,
+    repo: &RepoName,
+    number: i64,
+) -> Result<Vec<Posted>, ReadError> {
     let (comments, reviews, inline) = futures_util::try_join!(
         reader.issue_comments(repo, number),
         reader.reviews(repo, number),

@@ -181,6 +181,21 @@ fn missing_and_surplus_files_are_named() {
 }
 
 #[test]
+fn a_pipe_in_a_files_place_is_refused_and_not_waited_for() {
+    for blob in [false, true] {
+        let dir = recorded();
+        let all = files(dir.path());
+        let file = all.into_iter().find(|file| file.ends_with("record.json") != blob).unwrap();
+        fs::remove_file(&file).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
+        assert!(made.success());
+        assert!(
+            matches!(refused(dir.path()), RecordError::Unreadable { path, .. } if path == file)
+        );
+    }
+}
+
+#[test]
 fn another_schema_and_a_key_that_is_not_its_reads_are_refused() {
     let dir = recorded();
     let list = dir.path().join("record.json");

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::facts::SignOffKind;
+use crate::limits::DELIVERY_NAME_BYTES;
 use crate::publish::VERIFY_AGAIN;
 use crate::store::{NewJob, PullKey, SignOffRef, Trigger};
 
@@ -120,6 +121,9 @@ fn posted(event: &str, posted: Posted, watched: &Watched) -> Event {
     if let Some(why) = pull.not_ready() {
         return Event::Nothing(why);
     }
+    if pull.number < 1 {
+        return Event::Nothing("the pull request's number is none");
+    }
     let trigger = Trigger {
         actor: sender,
         event: format!("{event}/{}", posted.action),
@@ -182,8 +186,16 @@ fn person(account: Option<Account>) -> Result<String, &'static str> {
         None => Err("no sender"),
         Some(account) if account.kind.as_deref() == Some("Bot") => Err("a bot acted"),
         Some(account) if account.login.ends_with("[bot]") => Err("a bot acted"),
+        // It is logged, stored and put into a route.
+        Some(account) if !is_login(&account.login) => Err("the sender's login is none"),
         Some(account) => Ok(account.login),
     }
+}
+
+/// Letters, digits, `-` and `_` (accounts that an enterprise manages have one).
+fn is_login(text: &str) -> bool {
+    (1..=DELIVERY_NAME_BYTES).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[derive(Deserialize)]

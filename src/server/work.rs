@@ -37,6 +37,9 @@ const FIRST_RETRY_SECONDS: i64 = 30;
 /// How long a request can be under way after whoever sent it died: GitHub ends every request after 10
 /// seconds ("Troubleshooting the REST API", timeouts).
 const UNDER_WAY: Duration = Duration::seconds(12);
+/// Tries that look for what an event spoke of before it counts as gone: GitHub's reads lag behind its
+/// events.
+const LOOKS: i64 = 3;
 /// Pull requests of which is remembered what the last verification read.
 const READ_AHEAD_PULLS: u64 = 1_000;
 
@@ -75,6 +78,8 @@ enum Hindered {
     Undecided(String, Option<String>),
     #[error("{0}")]
     Malformed(String),
+    #[error("not there, or not there yet: {0}")]
+    NotThereYet(&'static str),
 }
 
 impl Hindered {
@@ -169,7 +174,10 @@ impl Verifications {
             reader.pull_commits(repo, number),
         )?;
         let (Some(pull), Some(tips)) = (pull, tips) else {
-            return nothing("the pull request does not exist any more");
+            return match still_expected(job.attempts, "the pull request") {
+                Some(hindered) => Err(hindered),
+                None => nothing("the pull request does not exist any more"),
+            };
         };
         if pull.state != "open" || pull.draft {
             return nothing("the pull request is closed or a draft");
@@ -182,6 +190,11 @@ impl Verifications {
             .filter(|posted| asked.iter().any(|signoff| signoff.is_none_or(|s| is(posted, s))))
             .collect();
         if standing.is_empty() {
+            let listed = verify::posted(reader, repo, number).await?;
+            let unlisted = asked.iter().flatten().any(|s| !listed.iter().any(|one| is(one, *s)));
+            if unlisted && let Some(hindered) = still_expected(job.attempts, "the sign-off") {
+                return Err(hindered);
+            }
             return nothing("no sign-off stands where one was asked about");
         }
         let subject = Subject {
@@ -509,6 +522,11 @@ struct EarlierSignOff {
     url: Option<String>,
 }
 
+/// What an event spoke of and a read did not find: worth another try, as long as any is left for it.
+fn still_expected(attempts: i64, what: &'static str) -> Option<Hindered> {
+    (attempts < LOOKS).then_some(Hindered::NotThereYet(what))
+}
+
 fn is(posted: &Posted, signoff: SignOffRef) -> bool {
     posted.kind == signoff.kind && posted.id == signoff.id
 }
@@ -538,4 +556,15 @@ fn options<'a>(
 ) -> CommentOptions<'a> {
     let escalations = &loaded.rules.profile.settings.escalation;
     CommentOptions { report_url, command, escalations }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_event_spoke_of_is_looked_for_again_before_it_counts_as_gone() {
+        let looks = (1..=5).map(|attempt| still_expected(attempt, "the pull request").is_some());
+        assert_eq!(looks.collect::<Vec<_>>(), [true, true, false, false, false]);
+    }
 }

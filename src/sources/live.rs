@@ -97,15 +97,23 @@ impl Live {
         Ok(reply)
     }
 
+    /// A file's bytes. For a folder or a submodule GitHub describes it as JSON instead, which is no file.
     async fn file(&self, key: &ReadKey, route: &str) -> Result<Reply, ReadError> {
         let page = self.page(key, route, RAW).await?;
-        // For a folder or a submodule GitHub describes it as JSON instead of giving bytes.
-        let described = page.content_type.is_some_and(|kind| kind.starts_with("application/json"));
-        Ok(match page.status {
-            200 if !described => Reply { body: page.body, ..absent(200) },
-            200 => absent(404),
-            status => absent(status),
-        })
+        match (page.status, page.content_type.as_deref()) {
+            (200, Some(kind)) if kind.starts_with("application/json") => {
+                match parse(key, &page.body)? {
+                    Value::Array(_) => Ok(absent(404)),
+                    Value::Object(entry) if entry.contains_key("type") => Ok(absent(404)),
+                    _ => Err(no_file(key, kind)),
+                }
+            }
+            // A page of something between us and GitHub would be taken for the file's own text.
+            (200, Some(kind)) if kind.starts_with("text/html") => Err(no_file(key, kind)),
+            (200, None) => Err(no_file(key, "none")),
+            (200, Some(_)) => Ok(Reply { body: page.body, ..absent(200) }),
+            (status, _) => Ok(absent(status)),
+        }
     }
 
     async fn document(&self, key: &ReadKey, route: &str) -> Result<Reply, ReadError> {
@@ -363,10 +371,10 @@ impl Page {
     fn list(self, key: &ReadKey, field: Option<&'static str>) -> Result<ListPage, ReadError> {
         let mut rest = parse(key, &self.body)?;
         let list = match field {
-            Some(field) => rest[field].take(),
-            None => rest.take(),
+            Some(field) => rest.get_mut(field).map(Value::take),
+            None => Some(rest.take()),
         };
-        let Value::Array(items) = list else {
+        let Some(Value::Array(items)) = list else {
             let place = field.map(|field| format!("/{field}: ")).unwrap_or_default();
             let reason = format!("{place}expected a list");
             return Err(ReadError::Malformed { what: key.to_string(), reason });
@@ -390,6 +398,11 @@ fn page_number(link: &str, relation: &str) -> Option<usize> {
 
 fn pull_variables(repo: &RepoName, number: i64) -> Value {
     json!({ "owner": repo.owner(), "name": repo.name(), "number": number })
+}
+
+fn no_file(key: &ReadKey, kind: &str) -> ReadError {
+    let reason = format!("content type {kind}; expected a file, or JSON that describes a folder");
+    ReadError::Malformed { what: key.to_string(), reason }
 }
 
 fn absent(status: u16) -> Reply {

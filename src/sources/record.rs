@@ -326,6 +326,11 @@ fn bounded(path: &Path) -> Result<Vec<u8>, RecordError> {
     let failed = |error| RecordError::Io { path: path.to_owned(), error };
     let mut bytes = Vec::new();
     let limit = REPLY_BYTES as u64;
+    // Opening a pipe would wait for its writer.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        let reason = "not a file".to_owned();
+        return Err(RecordError::Unreadable { path: path.to_owned(), reason });
+    }
     let file = fs::File::open(path).map_err(failed)?;
     file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limit {

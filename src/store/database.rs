@@ -74,6 +74,15 @@ impl Database {
             .idle_timeout(None)
             .max_lifetime(None)
             .test_before_acquire(false)
+            // A full disk makes SQLite end the transaction itself. The connection still counts it as
+            // open then, and would begin no other: it is closed, and a new one takes its place.
+            .before_acquire(|connection, _| {
+                Box::pin(async move {
+                    // Behind the rollback of whatever was dropped.
+                    connection.ping().await?;
+                    Ok(!connection.is_in_transaction())
+                })
+            })
             .connect_with(options)
             .await
             .map_err(StoreError::Open)?;
@@ -287,5 +296,31 @@ impl Row {
             Self::Sqlite(row) => row.try_get(column),
             Self::Postgres(row) => row.try_get(column),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn after_a_full_disk_the_next_write_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("sqlite://{}", folder.path().join("queue.db").display());
+        let database = Database::open(&address).await.unwrap();
+        let Database::Sqlite { writer, .. } = &database else { panic!("not SQLite") };
+        sqlx::query("pragma max_page_count = 30").execute(writer).await.unwrap();
+
+        const FILL: &str =
+            "insert into delivery (guid, event, repository, body_sha256, received_at)
+            values (hex(randomblob(100000)), '', '', '', 0)";
+        let mut tx = database.write().await.unwrap();
+        let full = tx.execute(FILL, &[]).await.unwrap_err();
+        assert!(full.to_string().contains("full"), "{full}");
+        drop(tx);
+
+        let mut tx = database.write().await.unwrap();
+        assert_eq!(tx.execute(FILL, &[]).await.unwrap(), 1);
+        tx.commit().await.unwrap();
     }
 }

@@ -253,6 +253,45 @@ async fn a_partial_clone_fetches_nothing_and_names_what_it_lacks() {
 }
 
 #[tokio::test]
+async fn programs_that_a_clone_names_are_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let clone = repository();
+    let at = clone.dir.path();
+    let tools = tempfile::tempdir().unwrap();
+    let (program, trace) = (tools.path().join("program"), tools.path().join("ran"));
+    let script = format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", trace.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let named = program.display().to_string();
+    let aliased = format!("!{named}");
+    for (name, value) in [
+        ("core.fsmonitor", &named),
+        ("core.pager", &named),
+        ("core.alternateRefsCommand", &named),
+        ("core.sshCommand", &named),
+        ("diff.external", &named),
+        ("diff.x.command", &named),
+        ("diff.x.textconv", &named),
+        ("filter.x.process", &named),
+        ("gpg.program", &named),
+        ("alias.diff-tree", &aliased),
+        ("alias.rev-list", &aliased),
+    ] {
+        git(at, 5, &["config", name, value]);
+    }
+    put(at, ".git/info/attributes", "* diff=x filter=x\n");
+    let _ = std::fs::remove_file(&trace);
+
+    let reader = clone.open();
+    let compare = reader.compare(&repo(), &clone.base, &clone.head).await.unwrap().unwrap();
+    assert_eq!(compare.ahead_by, 2);
+    assert!(reader.file(&repo(), &clone.head, "kept.md").await.unwrap().is_some());
+    reader.history(&repo(), &clone.head, "kept.md", None).await.unwrap();
+    let ran = std::fs::read_to_string(&trace).unwrap_or_default();
+    assert_eq!(ran, "", "a program of the clone was run");
+}
+
+#[tokio::test]
 async fn histories_that_share_nothing_cannot_be_compared() {
     let clone = repository();
     let at = clone.dir.path();

@@ -79,6 +79,22 @@ async fn a_list_inside_an_object_is_unwrapped() {
 }
 
 #[tokio::test]
+async fn a_list_in_an_objects_place_is_a_fault_that_names_the_field() {
+    let fake = Fake::plain(|_| json(&json!([{}]))).await;
+    let runs = ReadKey::CheckRuns { repo: repo(), commit: sha('a') };
+    let compare = ReadKey::Compare { repo: repo(), base: sha('a'), head: sha('b') };
+    for (key, expected) in
+        [(runs, "/check_runs: expected a list"), (compare, "/commits: expected a list")]
+    {
+        let error = read(&fake.live(), &key).await.unwrap_err();
+        assert!(
+            matches!(&error, ReadError::Malformed { reason, .. } if reason == expected),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_did_not_change_is_not_sent_again() {
     let fake = Fake::plain(|seen| match seen.if_none_match.as_deref() {
         Some("\"v1\"") => reply(304, &[("etag", "\"v1\"")], ""),
@@ -122,6 +138,32 @@ async fn an_error_with_an_etag_is_not_kept() {
         assert_eq!((reply.status, reply.body), (404, Bytes::new()));
     }
     assert_eq!(fake.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn a_page_in_a_files_place_is_a_fault_and_is_not_kept() {
+    let raw = "application/vnd.github.raw+json; charset=utf-8";
+    for (headers, body) in [
+        (vec![("content-type", "text/html; charset=utf-8")], "<html>Sign in</html>"),
+        (vec![("content-type", "application/json; charset=utf-8")], "{}"),
+        (vec![("content-type", "application/json; charset=utf-8")], "null"),
+        (vec![], ""),
+    ] {
+        let wrong = Arc::new(AtomicUsize::new(1));
+        let fake = Fake::plain(move |_| match wrong.swap(0, Ordering::SeqCst) {
+            1 => reply(200, &headers, body),
+            _ => reply(200, &[("content-type", raw)], "* @ada"),
+        })
+        .await;
+        let live = fake.live().with_cache(Arc::new(Cache::new()));
+        let error = read(&live, &file("CODEOWNERS")).await.unwrap_err();
+        assert!(matches!(error, ReadError::Malformed { .. }), "{body}: {error}");
+        assert_eq!(read(&live, &file("CODEOWNERS")).await.unwrap().body, "* @ada");
+    }
+    for described in [json!([]), json!({ "type": "submodule" })] {
+        let fake = Fake::plain(move |_| json(&described)).await;
+        assert_eq!(read(&fake.live(), &file("docs")).await.unwrap().status, 404);
+    }
 }
 
 #[tokio::test]

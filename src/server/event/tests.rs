@@ -136,6 +136,21 @@ fn what_starts_no_verification_says_why() {
         ("issue_comment", with(issue_comment(), "/sender", Value::Null), "no sender"),
         (
             "issue_comment",
+            with(issue_comment(), "/sender/login", json!("x".repeat(101))),
+            "the sender's login is none",
+        ),
+        (
+            "issue_comment",
+            with(issue_comment(), "/sender/login", json!("a\u{0}/../../x")),
+            "the sender's login is none",
+        ),
+        (
+            "issue_comment",
+            with(issue_comment(), "/issue/number", json!(-1)),
+            "the pull request's number is none",
+        ),
+        (
+            "issue_comment",
             with(issue_comment(), "/comment/performed_via_github_app", json!({ "id": APP })),
             "our own",
         ),

@@ -1,4 +1,5 @@
-//! How git is run: plumbing only, in a clean environment, without any network.
+//! How git is run: plumbing only, in a clean environment, without any network, and without any program
+//! that the clone's configuration names.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -46,11 +47,14 @@ impl Git {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
+            // An older git does not know GIT_NO_LAZY_FETCH. An empty list allows no protocol at all,
+            // whatever the clone's own configuration allows.
+            .env("GIT_ALLOW_PROTOCOL", "")
             .arg("--git-dir")
             .arg(&self.dir)
             .args(["--no-pager", "--literal-pathspecs", "-c", "core.quotepath=off"])
-            // An older git does not know GIT_NO_LAZY_FETCH.
-            .args(["-c", "protocol.allow=never"])
+            // Plumbing that reads the index (diff-tree does) would run the clone's own program.
+            .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
