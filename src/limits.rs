@@ -94,6 +94,9 @@ pub const CACHE_BYTES: u64 = 256 << 20;
 
 /// Tries of one job before it is concluded as UNDECIDED for good.
 pub const JOB_TRIES: i64 = 8;
+/// Seconds that a job waits at most because GitHub said so; its limits are reset every hour, and a
+/// header that says more is not believed.
+pub const JOB_PAUSE_SECONDS: i64 = 2 * 3_600;
 /// Starts of one job before it is set aside whatever its work says: [`JOB_TRIES`] to conclude it, the
 /// rest to publish that while GitHub is down.
 pub const JOB_STARTS: i64 = 50;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use futures_util::try_join;
 
+use super::accounts::account;
 use super::{Context, codeowners, missing, pr};
 use crate::bench::codeowners::{Line, Owner};
 use crate::facts::{
@@ -76,7 +77,7 @@ async fn scope_accounts(
 /// in local mode, and where there is no sign-off.
 async fn signer_permission(context: &Context<'_>) -> Result<Option<String>, Missing> {
     let Some(posted) = context.posted else { return Ok(None) };
-    match people::account(context, &posted.author).await {
+    match account(context, &posted.author).await {
         Ok(account) => Ok(Some(account.permission)),
         Err(missing) if missing.cause == Cause::Offline => Ok(None),
         Err(missing) => Err(missing),

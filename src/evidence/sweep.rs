@@ -86,7 +86,7 @@ async fn commits(
     let in_pull: BTreeSet<&str> = shas.iter().map(String::as_str).collect();
     let per_commit = shas.iter().rev().map(async |sha| {
         let checks = context.reader.check_runs(context.repo, sha).await.map_err(missing)?;
-        let checks = checks.unwrap_or_default();
+        let checks = checks.ok_or_else(|| unseen(&format!("the check runs of {sha}")))?;
         let ids = run_ids(&checks, &settings.app);
         let runs = try_join_all(ids.into_iter().map(|id| run(context, settings, id))).await?;
         let mut runs: Vec<SweepRun> = runs
@@ -127,7 +127,8 @@ async fn run(
         return Ok(None);
     }
     let jobs = context.reader.jobs(context.repo, &run).await.map_err(missing)?;
-    let jobs = latest_executions(jobs.unwrap_or_default(), settings);
+    let jobs = jobs.ok_or_else(|| unseen(&format!("the jobs of run {id}")))?;
+    let jobs = latest_executions(jobs, settings);
     let sweep = SweepRun {
         id,
         attempt: run.attempt,
@@ -140,6 +141,14 @@ async fn run(
         origin: run_origin(&run),
     };
     Ok(Some((run, sweep)))
+}
+
+/// What has to be there, because something that we read spoke of it: that GitHub shows us none is a
+/// lag or a permission, and says nothing about the submission.
+fn unseen(what: &str) -> Missing {
+    Missing::ours(format!(
+        "{what}: GitHub says that there are none; it lags, or we may not see them"
+    ))
 }
 
 /// Why a run is no run of the sweep, in words; `None` where it is.

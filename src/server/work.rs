@@ -166,12 +166,17 @@ impl Verifications {
             tracing::info!(pull = %job.key, why, "nothing to do");
             Ok(Fate::Done)
         };
-        let (pull, tips, asked, (standing, _), _) = futures_util::try_join!(
+        // Only asked for early: what it means that it fails, or is too long, the facts say.
+        let ahead = async {
+            let _ = reader.pull_commits(repo, number).await;
+            Ok(())
+        };
+        let (pull, tips, asked, (standing, _), ()) = futures_util::try_join!(
             reader.pull(repo, number),
             reader.tips(repo, number),
             self.authorised(job, repo, loaded, reader),
             verify::standing(reader, &loaded.signoffs, repo, number),
-            reader.pull_commits(repo, number),
+            ahead,
         )?;
         let (Some(pull), Some(tips)) = (pull, tips) else {
             return match still_expected(job.attempts, "the pull request") {
@@ -470,7 +475,8 @@ impl Verifications {
         let doublings = u32::try_from(job.attempts.clamp(1, limits::JOB_TRIES) - 1).unwrap_or(0);
         let pause = Utc::now() + Duration::seconds(FIRST_RETRY_SECONDS << doublings);
         let said = hindered.retry_at().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
-        said.map_or(pause, |at| at.with_timezone(&Utc).max(pause))
+        let latest = Utc::now() + Duration::seconds(limits::JOB_PAUSE_SECONDS);
+        said.map_or(pause, |at| at.with_timezone(&Utc).clamp(pause, latest.max(pause)))
     }
 }
 
