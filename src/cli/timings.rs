@@ -11,7 +11,8 @@ pub(super) fn tell(timings: &[Timing]) {
             timings.iter().filter(network).filter(|timing| timing.round == round).collect();
         let began = reads.iter().map(|timing| timing.started_ms).min().unwrap_or(0);
         let ended = reads.iter().map(|timing| timing.ended_ms).max().unwrap_or(0);
-        line(&format!("round {round}: {} reads, {} ms", reads.len(), ended - began));
+        let noun = if reads.len() == 1 { "read" } else { "reads" };
+        line(&format!("round {round}: {} {noun}, {} ms", reads.len(), ended - began));
         for timing in reads {
             line(&format!("  {:>6} ms  {}", timing.ended_ms - timing.started_ms, timing.key));
         }

@@ -107,7 +107,7 @@ impl Problem {
 }
 
 impl Reader {
-    /// The problems of a draft, in the order of its lines, those without a place first.
+    /// The problems of a draft, in the order of its lines, those without a place last.
     ///
     /// Without a template the items are held against the item table alone: what is missing can then
     /// be named, but its wording is not known.
@@ -122,7 +122,7 @@ impl Reader {
             }
             Err(refused) => vec![unrecognised(&refused)],
         };
-        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems.sort_by_key(|problem| (problem.line == 0, problem.line, problem.column));
         problems
     }
 
@@ -135,16 +135,23 @@ impl Reader {
         let table = self.table_as_template();
         let checklist = self.compare(signoff, template.unwrap_or(&table), Versions::default());
         let mut problems = Vec::new();
-        for item in &checklist.missing {
-            let message = format!("the item `{}` is missing: {}", item.id, item.text);
-            let problem = Problem::new(ProblemLevel::Fail, message).of_item(&item.id);
-            problems.push(match template {
-                Some(_) => problem
+        if template.is_some() {
+            problems.extend(checklist.missing.iter().map(|item| {
+                let message = format!("the item `{}` is missing: {}", item.id, item.text);
+                Problem::new(ProblemLevel::Fail, message)
+                    .of_item(&item.id)
                     .fixed_by("paste this line, and check it once it is true")
-                    .pasting(&item.paste),
-                None => problem
-                    .fixed_by("copy it from the current template; --template FILE shows its line"),
-            });
+                    .pasting(&item.paste)
+            }));
+        } else if !checklist.missing.is_empty() {
+            // Without their lines there is one thing to do about all of them.
+            let missing: Vec<_> = checklist.missing.iter().map(|m| format!("`{}`", m.id)).collect();
+            let message = format!("of the known items are missing: {}", missing.join(", "));
+            problems.push(
+                Problem::new(ProblemLevel::Fail, message).fixed_by(
+                    "copy them from the current template; --template FILE shows the lines",
+                ),
+            );
         }
         for item in &checklist.unchecked {
             let (message, label) = box_fault(item.state, &item.typed);
