@@ -8,6 +8,7 @@
     unreachable_pub,
     clippy::disallowed_methods,
     clippy::unwrap_used,
+    clippy::print_stderr,
     clippy::print_stdout
 )]
 
