@@ -1,7 +1,7 @@
 //! What has to survive a crash: accepted deliveries, the queue of jobs, the history of verdicts.
 //!
 //! SQLite by default (one process, one file), PostgreSQL for several replicas. Every operation is
-//! written once, in SQL that both understand ([`database`] is the whole difference), and takes the
+//! written once, in SQL that both understand (`database` is the whole difference), and takes the
 //! time from its caller: no statement reads a clock.
 //!
 //! The promises that the rest is built on:
