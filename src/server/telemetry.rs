@@ -18,6 +18,8 @@ const JOBS: &str = "countersign_jobs_total";
 const JOB: &str = "countersign_job_seconds";
 const BACKLOG: &str = "countersign_backlog";
 const OVERDUE: &str = "countersign_overdue_seconds";
+pub(super) const VERDICTS: &str = "countersign_verdicts_total";
+pub(super) const UNKNOWN_ITEMS: &str = "countersign_unknown_items_total";
 
 /// From a tenth of a millisecond, which an fsync can take, to a job of minutes.
 const BUCKETS: &[f64] =
@@ -51,6 +53,9 @@ fn describe() {
     );
     describe_histogram!(JOB, "Seconds that one run of a job took.");
     describe_gauge!(BACKLOG, "Jobs by status: queued, running, failed.");
+    describe_counter!(VERDICTS, "Published verdicts by outcome.");
+    describe_counter!(UNKNOWN_ITEMS, "Verdicts in which a template item stood that no rule knows.");
+    describe_counter!("countersign_github_requests_total", "Requests to GitHub by status.");
     describe_gauge!(OVERDUE, "Seconds that the oldest waiting job is due.");
 }
 

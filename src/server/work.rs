@@ -13,6 +13,7 @@ use chrono::{DateTime, Duration, Utc};
 use futures_util::future::{BoxFuture, try_join_all};
 use serde::{Deserialize, Serialize};
 
+use super::telemetry;
 use super::worker::{Outcome as Fate, Work};
 use crate::github::{ApiError, App, Client};
 use crate::limits;
@@ -414,8 +415,10 @@ impl Verifications {
             created_at: Utc::now().timestamp_millis(),
         };
         self.store.record_verdict(&row).await?;
-        metrics::counter!("countersign_verdicts_total", "outcome" => verdict.verdict.words())
-            .increment(1);
+        if verdict.checks.iter().any(|row| row.number.is_none()) {
+            metrics::counter!(telemetry::UNKNOWN_ITEMS).increment(1);
+        }
+        metrics::counter!(telemetry::VERDICTS, "outcome" => verdict.verdict.words()).increment(1);
         tracing::info!(
             repository,
             number,
