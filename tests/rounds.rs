@@ -90,7 +90,8 @@ async fn a_cold_verdict_waits_at_most_five_times_and_asks_for_nothing_twice() {
 
     // `--timings` tells the same, and names each round.
     for (at, round) in counted.iter().enumerate() {
-        let line = format!("round {}: {} reads, ", at + 1, round.len());
+        let noun = if round.len() == 1 { "read" } else { "reads" };
+        let line = format!("round {}: {} {noun}, ", at + 1, round.len());
         assert!(told.contains(&line), "no `{line}` in\n{told}");
     }
     let last = told.lines().last().unwrap();

@@ -34,10 +34,16 @@ impl Schema {
         let mut connection = match sqlx::PgConnection::connect(&base).await {
             Ok(connection) => connection,
             Err(error) => {
-                eprintln!(
-                    "left out: no PostgreSQL at COUNTERSIGN_TEST_POSTGRES_URL or \
-                     postgres://postgres@127.0.0.1:5432/test ({error})"
-                );
+                // Past the harness, which keeps what a test that passes prints to itself.
+                static SAID: std::sync::Once = std::sync::Once::new();
+                SAID.call_once(|| {
+                    let said = format!(
+                        "\nLEFT OUT: the PostgreSQL half of the store's tests; no server at \
+                         COUNTERSIGN_TEST_POSTGRES_URL or postgres://postgres@127.0.0.1:5432/test \
+                         ({error})\n"
+                    );
+                    std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).unwrap();
+                });
                 return None;
             }
         };
