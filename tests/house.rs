@@ -153,6 +153,22 @@ fn policy_stays_in_the_rule_files() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// `try_join` gives the error that comes first in time, and then a fact would be missing for another
+/// reason in a second run: see `src/evidence/in_order.rs`.
+#[test]
+fn a_missing_fact_has_the_same_reason_every_time() {
+    let in_time: Vec<String> = sources()
+        .iter()
+        .filter(|(path, _)| room_of(path) == "evidence")
+        .filter(|(_, text)| {
+            let mut code = without_tests(text).lines().map(|line| line.split("//").next());
+            code.any(|code| code.is_some_and(|code| code.contains("try_join")))
+        })
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    assert!(in_time.is_empty(), "in_order! and all_in_order instead:\n{}", in_time.join("\n"));
+}
+
 #[test]
 fn files_are_small_rooms() {
     let long: Vec<String> = sources()

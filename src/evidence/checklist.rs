@@ -4,8 +4,7 @@
 //! Ruling 2: the template on the default branch at verification time decides; the one in force when
 //! the sign-off was posted is shown beside it.
 
-use futures_util::{future::try_join_all, try_join};
-
+use super::in_order::{all_in_order, in_order};
 use super::{Context, missing, pr};
 use crate::facts::{Checklist, Missing, Origin, SignOff, SignOffKind, Template, TemplateItem};
 use crate::signoff::{self, Place, Versions};
@@ -79,7 +78,7 @@ struct Document {
 async fn document(context: &Context<'_>, commit: &str) -> Result<Option<Document>, Missing> {
     let paths = &context.profile.settings.template.paths;
     let reads = paths.iter().map(|path| context.reader.file(context.repo, commit, path));
-    let found = try_join_all(reads).await.map_err(missing)?;
+    let found = all_in_order(reads).await.map_err(missing)?;
     Ok(paths.iter().zip(found).find_map(|(path, bytes)| {
         let text = String::from_utf8_lossy(&bytes?).into_owned();
         Some(Document { path: path.clone(), text })
@@ -120,7 +119,7 @@ async fn current(context: &Context<'_>) -> Result<(Document, String), Missing> {
 
 /// The fact `template`.
 pub(super) async fn template(context: &Context<'_>) -> Result<Template, Missing> {
-    let (pull, (document, commit)) = try_join!(pr::pull(context), current(context))?;
+    let (pull, (document, commit)) = in_order!(pr::pull(context), current(context))?;
     let items = items(context, &document, &commit).await?;
     let unknown = items.iter().filter(|item| item.id.starts_with("item:")).cloned().collect();
     Ok(Template {
@@ -135,7 +134,7 @@ pub(super) async fn template(context: &Context<'_>) -> Result<Template, Missing>
 /// The fact `checklist`.
 pub(super) async fn checklist(context: &Context<'_>) -> Result<Checklist, Missing> {
     let (signoff, template, (changed, posted)) =
-        try_join!(signoff(context), template(context), history(context))?;
+        in_order!(signoff(context), template(context), history(context))?;
     let versions = Versions {
         posted: posted.as_ref().map(|(_, items)| items.as_slice()),
         posted_with: posted.as_ref().map(|(commit, _)| commit.clone()),
@@ -150,7 +149,7 @@ type Earlier = (String, Vec<TemplateItem>);
 /// The last commit that changed the template, and the template in force when the sign-off was
 /// posted. Neither decides anything, so that what cannot be found is simply not shown.
 async fn history(context: &Context<'_>) -> Result<(Option<Commit>, Option<Earlier>), Missing> {
-    let (changed, posted) = try_join!(last_change(context, None), posted_with(context))?;
+    let (changed, posted) = in_order!(last_change(context, None), posted_with(context))?;
     Ok((changed, posted))
 }
 
@@ -164,7 +163,7 @@ async fn last_change(
     let reads = paths
         .iter()
         .map(|path| context.reader.history(context.repo, &tips.default_sha, path, until));
-    let found = try_join_all(reads).await.map_err(missing)?;
+    let found = all_in_order(reads).await.map_err(missing)?;
     Ok(found.into_iter().flatten().max_by(|a, b| a.date.cmp(&b.date)))
 }
 

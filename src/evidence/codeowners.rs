@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures_util::{future::try_join_all, try_join};
-
 use super::accounts::{account, membership};
+use super::in_order::{all_in_order, in_order};
 use super::{Context, missing, pr};
 use crate::bench::codeowners::{Codeowners, Owner};
 use crate::facts::{Account, Membership, Missing};
@@ -22,7 +21,7 @@ pub(super) async fn file(context: &Context<'_>) -> Result<File, Missing> {
     let base = pr::base(context).await?;
     let candidates = &context.profile.settings.scope.codeowners;
     let reads = candidates.iter().map(|path| context.reader.file(context.repo, &base, path));
-    let found = try_join_all(reads).await.map_err(missing)?;
+    let found = all_in_order(reads).await.map_err(missing)?;
     let Some((path, bytes)) =
         candidates.iter().zip(found).find_map(|(path, bytes)| Some((path, bytes?)))
     else {
@@ -56,7 +55,7 @@ pub(super) async fn memberships(context: &Context<'_>) -> Result<Vec<Membership>
     let Some(posted) = context.posted else { return Ok(Vec::new()) };
     let file = file(context).await?;
     let teams = teams(file.codeowners.lines().iter().map(|line| &line.owners));
-    try_join_all(teams.into_iter().map(|team| membership(context, team, &posted.author))).await
+    all_in_order(teams.into_iter().map(|team| membership(context, team, &posted.author))).await
 }
 
 /// The accounts whose role matters to the scope gate: each login that owns a changed path.
@@ -66,7 +65,7 @@ pub(super) async fn scope_accounts(
     if !context.profile.settings.scope.exempt_admins {
         return Ok(BTreeMap::new());
     }
-    let (file, paths) = try_join!(file(context), changed_paths(context))?;
+    let (file, paths) = in_order!(file(context), changed_paths(context))?;
     let mut logins = BTreeSet::new();
     for line in paths.iter().filter_map(|path| file.codeowners.owners_of(path)) {
         for owner in &line.owners {
@@ -75,6 +74,6 @@ pub(super) async fn scope_accounts(
             }
         }
     }
-    let accounts = try_join_all(logins.iter().map(|login| account(context, login))).await?;
+    let accounts = all_in_order(logins.iter().map(|login| account(context, login))).await?;
     Ok(logins.into_iter().zip(accounts).collect())
 }

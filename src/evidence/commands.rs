@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::future::try_join_all;
-
 use super::accounts::account;
+use super::in_order::{all_in_order, in_order};
 use super::{Context, missing, pr};
 use crate::facts::{Account, Missing, Origin, OriginKind, OverrideCommand, Reuse, ReuseCommand};
 use crate::limits;
@@ -89,7 +88,7 @@ pub(super) async fn overriders(context: &Context<'_>) -> Result<Vec<Account>, Mi
     let found = override_comments(context).await?;
     let logins: BTreeSet<String> =
         found.iter().map(|(comment, _)| comment.author.to_ascii_lowercase()).collect();
-    try_join_all(logins.iter().map(|login| account(context, login))).await
+    all_in_order(logins.iter().map(|login| account(context, login))).await
 }
 
 /// The fact `overrides`.
@@ -101,8 +100,7 @@ pub(super) async fn overrides(context: &Context<'_>) -> Result<Vec<OverrideComma
     let changed = found.iter().map(|(comment, _)| comment).filter(|c| c.created != c.updated);
     let ids: Vec<String> = changed.map(|comment| comment.node_id.clone()).collect();
     let edits = async { context.reader.edits(context.repo, ids).await.map_err(missing) };
-    let (pull, accounts, edits) =
-        futures_util::try_join!(pr::pull(context), overriders(context), edits)?;
+    let (pull, accounts, edits) = in_order!(pr::pull(context), overriders(context), edits)?;
     let overridable = &context.profile.settings.overridable;
     let judged = found.into_iter().map(|(comment, line)| {
         let is_admin = accounts

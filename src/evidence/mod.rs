@@ -8,6 +8,7 @@ mod accounts;
 mod checklist;
 mod codeowners;
 mod commands;
+mod in_order;
 mod owners;
 mod people;
 mod pr;

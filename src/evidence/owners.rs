@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::try_join;
-
 use super::accounts::account;
+use super::in_order::in_order;
 use super::{Context, codeowners, missing, pr};
 use crate::bench::codeowners::{Line, Owner};
 use crate::facts::{
@@ -16,7 +15,7 @@ use crate::facts::{
 
 /// The fact.
 pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
-    let (pull, base, file, paths, memberships, accounts, signer_permission, errors) = try_join!(
+    let (pull, base, file, paths, memberships, accounts, signer_permission, errors) = in_order!(
         pr::pull(context),
         pr::base(context),
         codeowners::file(context),

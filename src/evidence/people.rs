@@ -1,9 +1,8 @@
 //! `people`: what the accounts that matter may do, and which teams the signer is in.
 
-use futures_util::try_join;
-
 use super::accounts::account;
 use super::codeowners::{memberships, scope_accounts};
+use super::in_order::in_order;
 use super::{Context, commands};
 use crate::facts::{Missing, People};
 
@@ -13,7 +12,7 @@ pub(super) async fn people(context: &Context<'_>) -> Result<People, Missing> {
         Some(posted) => posted,
         None => return Err(context.no_signoff.clone()),
     };
-    let (own, memberships, mut accounts, overriders) = try_join!(
+    let (own, memberships, mut accounts, overriders) = in_order!(
         account(context, &signer.author),
         memberships(context),
         scope_accounts(context),

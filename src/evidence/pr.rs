@@ -1,7 +1,6 @@
 //! `pr`: the pull request at the assessed commit, and the commits and files that others build on.
 
-use futures_util::try_join;
-
+use super::in_order::in_order;
 use super::{Context, missing};
 use crate::facts::{ChangedFile, CommitRef, Missing, Origin, OriginKind, Pr};
 use crate::sources::ReadError;
@@ -38,7 +37,7 @@ pub(super) async fn base(context: &Context<'_>) -> Result<String, Missing> {
 
 /// The three-dot comparison of the target's tip and the assessed commit, pinned by both.
 pub(super) async fn comparison(context: &Context<'_>) -> Result<Compare, Missing> {
-    let (pull, base) = try_join!(pull(context), base(context))?;
+    let (pull, base) = in_order!(pull(context), base(context))?;
     context
         .reader
         .compare(context.repo, &base, &pull.head_sha)
@@ -59,7 +58,7 @@ pub(super) async fn commits(context: &Context<'_>) -> Result<Vec<String>, Missin
             listed => listed.map_err(missing),
         }
     };
-    let (pull, listed) = try_join!(pull(context), listed)?;
+    let (pull, listed) = in_order!(pull(context), listed)?;
     let shas = |commits: Vec<Commit>| commits.into_iter().map(|commit| commit.sha).collect();
     match listed {
         Some(listed) if listed.last().is_some_and(|last| last.sha == pull.head_sha) => {
@@ -72,7 +71,7 @@ pub(super) async fn commits(context: &Context<'_>) -> Result<Vec<String>, Missin
 /// The changed files, by path. Pinned by the comparison up to its cap; past it, GitHub's list for
 /// the pull request has to be as long as GitHub says that it is.
 pub(super) async fn files(context: &Context<'_>) -> Result<Vec<File>, Missing> {
-    let (pull, comparison) = try_join!(pull(context), comparison(context))?;
+    let (pull, comparison) = in_order!(pull(context), comparison(context))?;
     let cut = comparison.files_cut();
     let mut files = comparison.files;
     if cut {
@@ -100,7 +99,7 @@ pub(super) fn web(context: &Context<'_>, pull: &Pull) -> String {
 
 /// The fact.
 pub(super) async fn pr(context: &Context<'_>) -> Result<Pr, Missing> {
-    let (pull, tips, base_sha, comparison, commits, files) = try_join!(
+    let (pull, tips, base_sha, comparison, commits, files) = in_order!(
         pull(context),
         tips(context),
         base(context),

@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::{future::try_join_all, try_join};
-
+use super::in_order::{all_in_order, in_order};
 use super::{Context, commands, missing, pr};
 use crate::facts::{
     Chosen, FamilyCount, Job, Missing, Origin, OriginKind, Sweep, SweepCommit, SweepRun, UnusedRun,
@@ -22,13 +21,13 @@ pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
         return Err(Missing::submission("the profile knows no benchmark runs"));
     };
     let (commits, files, named) =
-        try_join!(commits(context, settings), pr::files(context), named(context))?;
+        in_order!(commits(context, settings), pr::files(context), named(context))?;
     let changed = evidence_paths(context, settings, &files);
     let earlier = commits.iter().map(async |commit| {
         Ok((commit.sha.as_str(), changed_on(context, settings, &commit.sha).await?))
     });
     let earlier: BTreeMap<&str, BTreeSet<String>> =
-        try_join_all(earlier).await?.into_iter().collect();
+        all_in_order(earlier).await?.into_iter().collect();
     let self_produced = |sha: &str| {
         let on_it = earlier.get(sha).into_iter().flatten();
         changed.iter().chain(on_it).cloned().collect::<BTreeSet<String>>().into_iter().collect()
@@ -62,7 +61,7 @@ async fn changed_on(
     settings: &SweepSettings,
     sha: &str,
 ) -> Result<BTreeSet<String>, Missing> {
-    let (pull, base) = try_join!(pr::pull(context), pr::base(context))?;
+    let (pull, base) = in_order!(pr::pull(context), pr::base(context))?;
     if sha == pull.head_sha {
         return Ok(BTreeSet::new());
     }
@@ -88,7 +87,7 @@ async fn commits(
         let checks = context.reader.check_runs(context.repo, sha).await.map_err(missing)?;
         let checks = checks.ok_or_else(|| unseen(&format!("the check runs of {sha}")))?;
         let ids = run_ids(&checks, &settings.app);
-        let runs = try_join_all(ids.into_iter().map(|id| run(context, settings, id))).await?;
+        let runs = all_in_order(ids.into_iter().map(|id| run(context, settings, id))).await?;
         let mut runs: Vec<SweepRun> = runs
             .into_iter()
             .flatten()
@@ -98,7 +97,7 @@ async fn commits(
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         Ok(SweepCommit { sha: sha.clone(), runs })
     });
-    let all = try_join_all(per_commit).await?;
+    let all = all_in_order(per_commit).await?;
     Ok(all.into_iter().filter(|commit| !commit.runs.is_empty()).collect())
 }
 
@@ -296,7 +295,7 @@ async fn named(context: &Context<'_>) -> Result<Vec<Named>, Missing> {
     {
         places.entry(id).or_insert(winner.origin);
     }
-    try_join_all(places.into_iter().map(async |(id, origin)| {
+    all_in_order(places.into_iter().map(async |(id, origin)| {
         let run = context.reader.run(context.repo, id).await.map_err(missing)?;
         Ok(Named { id, origin, run })
     }))
