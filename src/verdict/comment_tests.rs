@@ -90,7 +90,7 @@ fn a_rejection_for_five_faults_fits_a_screen() {
             Origin::file("https://github.example/example/bench", HEAD, "configs/a.yaml", Some(7));
         let found = Finding {
             fix: Some(fix.into()),
-            subject: Some("dsv4 c16".into()),
+            subject: Some("beta c16".into()),
             evidence: vec![origin],
             ..finding(Level::Fail, message)
         };
@@ -111,7 +111,7 @@ fn a_rejection_for_five_faults_fits_a_screen() {
     assert_eq!(open.matches("**Fix:** ").count(), 5);
     assert!(open.lines().count() <= 40, "{open}");
     assert!(open.contains(
-        "❌ Check 5 (Title 5): FAIL — item 4 is unchecked and not explained (`dsv4 c16`, \
+        "❌ Check 5 (Title 5): FAIL — item 4 is unchecked and not explained (`beta c16`, \
          [`configs/a.yaml:7`](https://github.example/example/bench/blob/1111111111111111111111111111111111111111/configs/a.yaml#L7))\n\n\
          - **Fix:** tick it, or say why not in the details:\n\n  ```\n  - [x] Verified the image\n  ```\n"
     ), "{open}");

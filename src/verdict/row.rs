@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_failure_says_the_root_issue_once_with_its_evidence_and_its_fix() {
         let lead = Finding {
-            subject: Some("dsv4 c16".into()),
+            subject: Some("beta c16".into()),
             fix: Some("run the sweep again".into()),
             evidence: vec![
                 Origin::new(OriginKind::Run).at_url("https://github.example/runs/3826"),
@@ -286,7 +286,7 @@ mod tests {
         };
         assert_eq!(
             line(&row, Some("bob")),
-            "❌ Check 1 (Sweep): FAIL — 7 of 9 jobs executed (+1 more) (`dsv4 c16`, \
+            "❌ Check 1 (Sweep): FAIL — 7 of 9 jobs executed (+1 more) (`beta c16`, \
              [run](https://github.example/runs/3826), \
              [`b/c.yaml:4`](https://github.example/o/n/blob/1111/a/b/c.yaml#L4))"
         );

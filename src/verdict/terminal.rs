@@ -242,7 +242,7 @@ mod tests {
     fn a_rejection_reads_from_top_to_bottom() {
         let fault = Finding {
             fix: Some("run the sweep again:\n```\n/use 3826\n```".into()),
-            subject: Some("dsv4 c16".into()),
+            subject: Some("beta c16".into()),
             evidence: vec![
                 Origin::new(OriginKind::Run)
                     .at_url("https://github.example/runs/1")
@@ -265,7 +265,7 @@ mod tests {
         ❌❌❌ REJECTED ❌❌❌
         example/bench#12, signed off by @bob
 
-        ❌ Check 1 (Title 1): FAIL — 7 of 9 jobs executed (+1 more) (dsv4 c16)
+        ❌ Check 1 (Title 1): FAIL — 7 of 9 jobs executed (+1 more) (beta c16)
              fix: run the sweep again:
                     /use 3826
              see: https://github.example/runs/1  “9 jobs”
@@ -279,7 +279,7 @@ mod tests {
         1 check fails at the assessed commit; each says what to do, and editing the sign-off has it verified again.
         4 checks: 1 FAIL, 1 WARN, 1 PASS, 1 ATTESTED.
         Assessed commit: 1111111111111111111111111111111111111111.
-        Rules sha256:4444444444444444444444444444444444444444444444444444444444444444, verdict sha256:679781a5984dc00bea399f3fac47a955b2a918bf87aa6cc5a430ae89b92f6a5f
+        Rules sha256:4444444444444444444444444444444444444444444444444444444444444444, verdict sha256:a00f91fe76559b64ab1238f6ea7249689ec8408113e4dd5a40fec39817ce5529
         ");
         assert!(text(&verdict, true).starts_with("\u{1b}[1;31m❌❌❌ REJECTED ❌❌❌\u{1b}[0m\n"));
     }
