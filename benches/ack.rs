@@ -110,7 +110,7 @@ fn serve(runtime: &tokio::runtime::Runtime, file: &Path) -> (SocketAddr, oneshot
     let address = runtime.block_on(async {
         let address = format!("sqlite://{}", file.display());
         let mut watched = Watched::new(None);
-        watched.add("harbour/pilots", PHRASE);
+        watched.add("harbour/pilots", PHRASE, None);
         let server = Server {
             store: Store::open(&address.into()).await.unwrap(),
             work: Arc::new(AtOnce),

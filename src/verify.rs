@@ -1,12 +1,14 @@
 //! The whole job in one short way: resolve → gather → evaluate → conclude.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::evidence::{self, Context};
-use crate::facts::{Cause, Facts, Missing, SignOffKind};
+use crate::facts::{Cause, Fact, Facts, Missing, Scope, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
 use crate::signoff::{self, NotASignOff};
-use crate::sources::types::Posted;
+use crate::sources::types::{Posted, Pull, Tips};
 use crate::sources::{ReadError, Reader, RepoName};
 use crate::verdict::{self, Inputs, SignedBy, Subject, Tries, Verdict};
 
@@ -258,42 +260,134 @@ pub async fn verify(
         // Where it is not known whether a sign-off is needed, nothing may be concluded from its
         // absence; where CODEOWNERS itself is at fault, one is needed: the gate fails closed.
         if let Some(missing) = facts.owners.missing().filter(|m| m.cause != Cause::Submission) {
-            return Err(ReadError::Unavailable {
-                what: "the scope of the sign-off".to_owned(),
-                reason: missing.reason.clone(),
-            }
-            .into());
+            return Err(unknown_scope(missing).into());
         }
         let (repo, number) = (target.repo.clone(), target.number);
         return Err(VerifyError::NoSignOff { repo, number, near });
     }
-    let rows = if required { evaluate(rules, &facts, options.only.as_deref()) } else { Vec::new() };
-    let newer_head = head_now.ok().flatten().filter(|head| *head != pull.head_sha);
-    let digest = facts.digest(wanted.iter().copied());
-    let subject = Subject {
-        repository: target.repo.to_string(),
-        pull_request: target.number,
-        required,
-        signoff: posted.as_ref().map(signed_by),
-        inputs: Inputs {
-            head: pull.head_sha,
-            base: tips.base_sha.unwrap_or_default(),
-            newer_head,
-            signoff_body: posted.as_ref().map(|posted| digest_of(posted.body.as_bytes())),
-            runs: runs(&facts),
-            upstream: Vec::new(),
-            date,
-        },
-        rules_digest: rules.digest.clone(),
-        evidence_digest: format!("sha256:{digest}"),
-        partial: options.only.is_some(),
-    };
+    let only = options.only.as_deref();
+    let rows = if required { evaluate(rules, &facts, only) } else { Vec::new() };
+    let read = Read { pull, tips, date, newer_head: head_now.ok().flatten() };
+    let mut subject = subject(target, rules, &facts, posted.as_ref(), &read, required);
+    subject.partial = options.only.is_some();
+    if required {
+        subject.evidence_digest = format!("sha256:{}", facts.digest(wanted.iter().copied()));
+    }
     Ok(Assessment {
         verdict: verdict::conclude(rows, subject, options.tries),
         facts,
-        repository_id: tips.repository_id,
-        private: tips.private,
+        repository_id: read.tips.repository_id,
+        private: read.tips.private,
     })
+}
+
+/// What was read of the pull request itself.
+struct Read {
+    pull: Pull,
+    tips: Tips,
+    date: String,
+    newer_head: Option<String>,
+}
+
+/// What is concluded about. Its evidence is the scope's alone: where no sign-off is required, no rule
+/// is evaluated.
+fn subject(
+    target: &Target,
+    rules: &RuleSet,
+    facts: &Facts,
+    posted: Option<&Posted>,
+    read: &Read,
+    required: bool,
+) -> Subject {
+    let head = &read.pull.head_sha;
+    Subject {
+        repository: target.repo.to_string(),
+        pull_request: target.number,
+        required,
+        signoff: posted.map(signed_by),
+        inputs: Inputs {
+            head: head.clone(),
+            base: read.tips.base_sha.clone().unwrap_or_default(),
+            newer_head: read.newer_head.clone().filter(|newer| newer != head),
+            signoff_body: posted.map(|posted| digest_of(posted.body.as_bytes())),
+            runs: if required { runs(facts) } else { Vec::new() },
+            upstream: Vec::new(),
+            date: read.date.clone(),
+        },
+        rules_digest: rules.digest.clone(),
+        evidence_digest: format!("sha256:{}", facts.digest([SCOPE])),
+        partial: false,
+    }
+}
+
+/// What a pull request needs on which nobody signed.
+#[derive(Debug)]
+pub enum Gate {
+    /// Nothing: the verdict that says so.
+    NotRequired(Box<Assessment>),
+    /// A sign-off.
+    Required(Scope),
+}
+
+/// Asks the scope gate alone, for a pull request on which no sign-off stands. Where CODEOWNERS itself
+/// is at fault, a sign-off is needed: the gate fails closed.
+///
+/// # Errors
+/// Where it is not known whether a sign-off is needed; nothing may be concluded then.
+pub async fn gate(
+    reader: &Reader,
+    rules: &RuleSet,
+    signoffs: &signoff::Reader,
+    repo: &RepoName,
+    number: i64,
+    now: DateTime<Utc>,
+) -> Result<Gate, VerifyError> {
+    let date = now.format("%Y-%m-%d").to_string();
+    let target = Target { repo: repo.clone(), number, signoff: Choice::None };
+    let (pull, tips) = futures_util::join!(reader.pull(repo, number), reader.tips(repo, number));
+    let (pull, tips) = (required(pull?, &target)?, required(tips?, &target)?);
+    let context = Context {
+        reader,
+        profile: &rules.profile,
+        signoffs,
+        repo,
+        number,
+        posted: None,
+        no_signoff: Missing::submission("there is no sign-off"),
+        date: &date,
+    };
+    let facts = evidence::gather(&context, &BTreeSet::from([SCOPE])).await;
+    let scope = match &facts.owners {
+        Fact::Known(owners) => owners.scope.clone(),
+        Fact::Missing(missing) if missing.cause == Cause::Submission => Scope {
+            required: true,
+            remaining: Vec::new(),
+            closed_because: Some(missing.reason.clone()),
+        },
+        Fact::Missing(missing) => return Err(unknown_scope(missing).into()),
+    };
+    if scope.required {
+        return Ok(Gate::Required(scope));
+    }
+    let head_now = reader.head_at_end(repo, number).await;
+    let read = Read { pull, tips, date, newer_head: head_now.ok().flatten() };
+    let subject = subject(&target, rules, &facts, None, &read, false);
+    Ok(Gate::NotRequired(Box::new(Assessment {
+        verdict: verdict::conclude(Vec::new(), subject, Tries::Last),
+        facts,
+        repository_id: read.tips.repository_id,
+        private: read.tips.private,
+    })))
+}
+
+/// The fact that the scope gate stands in.
+const SCOPE: &str = "owners";
+
+fn unknown_scope(missing: &Missing) -> ReadError {
+    ReadError::Unavailable {
+        what: "the scope of the sign-off".to_owned(),
+        reason: missing.reason.clone(),
+    }
 }
 
 fn required<T>(found: Option<T>, target: &Target) -> Result<T, VerifyError> {

@@ -205,6 +205,10 @@ impl Api for GitHub {
     fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>> {
         Box::pin(async move { self.reply(Method::DELETE, route, None) })
     }
+
+    fn graphql<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, Result<Value, ApiError>> {
+        Box::pin(async { Err(ApiError::Unavailable("502 Bad Gateway".to_owned())) })
+    }
 }
 
 fn comment(id: i64, body: &str, login: &str, app: Option<i64>) -> Value {

@@ -76,7 +76,7 @@ async fn open(folder: &tempfile::TempDir) -> Store {
 
 async fn start(store: Store, work: Arc<dyn Work>, adjust: impl FnOnce(&mut Server)) -> Running {
     let mut watched = Watched::new(Some(77));
-    watched.add("harbour/pilots", PHRASE);
+    watched.add("harbour/pilots", PHRASE, None);
     let mut server = Server {
         store: store.clone(),
         work,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use countersign::facts::SignOffKind;
 use countersign::store::{
-    Accepted, Backlog, Delivery, Job, NewJob, PullKey, SignOffRef, Store, StoreError, Trigger,
+    Accepted, Ask, Backlog, Delivery, Job, NewJob, PullKey, SignOffRef, Store, StoreError, Trigger,
     VerdictRow,
 };
 use secrecy::SecretString;
@@ -91,6 +91,7 @@ fn trigger(actor: &str, id: i64) -> Trigger {
         actor: actor.into(),
         event: "issue_comment/created".into(),
         signoff: Some(SignOffRef { kind: SignOffKind::IssueComment, id }),
+        ask: Ask::Verify,
     }
 }
 
@@ -327,12 +328,15 @@ async fn a_failed_job_stays_and_blocks_nothing_until_it_is_pruned() {
 async fn verifications_of_a_commit_are_numbered_from_one() {
     on_each(async |store| {
         let (a, b) = ("a".repeat(40), "b".repeat(40));
-        assert_eq!(store.next_number(5, 7, &a).await.unwrap(), 1);
-        assert_eq!(store.next_number(5, 7, &a).await.unwrap(), 2);
-        assert_eq!(store.next_number(5, 7, &b).await.unwrap(), 1);
-        assert_eq!(store.next_number(5, 8, &a).await.unwrap(), 1);
-        assert_eq!(store.next_number(6, 7, &a).await.unwrap(), 1);
-        assert_eq!(store.next_number(5, 7, &a).await.unwrap(), 3);
+        assert_eq!(store.next_number(5, 7, &a, 0).await.unwrap(), 1);
+        assert_eq!(store.next_number(5, 7, &a, 0).await.unwrap(), 2);
+        assert_eq!(store.next_number(5, 7, &b, 0).await.unwrap(), 1);
+        assert_eq!(store.next_number(5, 8, &a, 0).await.unwrap(), 1);
+        assert_eq!(store.next_number(6, 7, &a, 0).await.unwrap(), 1);
+        assert_eq!(store.next_number(5, 7, &a, 0).await.unwrap(), 3);
+        assert_eq!(store.next_number(5, 7, &a, 9).await.unwrap(), 10, "counts on from GitHub");
+        assert_eq!(store.next_number(5, 9, &a, 4).await.unwrap(), 5);
+        assert_eq!(store.next_number(5, 7, &a, 2).await.unwrap(), 11);
     })
     .await;
 }

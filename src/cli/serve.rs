@@ -126,11 +126,12 @@ pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
     Ok(profiles)
 }
 
-/// The repositories of the configuration, each with its profile's phrase.
+/// The repositories of the configuration, each with its profile's words.
 fn watched(config: &Config, profiles: &Profiles) -> Watched {
     let mut watched = Watched::new(config.github.app_id);
     for (repository, loaded) in profiles {
-        watched.add(repository, &loaded.rules.profile.settings.signoff.phrase);
+        let settings = &loaded.rules.profile.settings;
+        watched.add(repository, &settings.signoff.phrase, settings.reuse.as_ref());
     }
     watched
 }

@@ -23,6 +23,13 @@ pub trait Api: Send + Sync {
 
     /// `DELETE`. One try.
     fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>>;
+
+    /// The data of a GraphQL query. One try.
+    fn graphql<'a>(
+        &'a self,
+        query: &'a str,
+        variables: Value,
+    ) -> BoxFuture<'a, Result<Value, ApiError>>;
 }
 
 impl Api for Client {
@@ -41,6 +48,14 @@ impl Api for Client {
 
     fn delete<'a>(&'a self, route: &'a str) -> BoxFuture<'a, Result<Response, ApiError>> {
         Box::pin(Client::delete(self, route))
+    }
+
+    fn graphql<'a>(
+        &'a self,
+        query: &'a str,
+        variables: Value,
+    ) -> BoxFuture<'a, Result<Value, ApiError>> {
+        Box::pin(Client::graphql(self, query, variables))
     }
 }
 

@@ -36,6 +36,16 @@ struct AppId {
 struct Output {
     #[serde(default)]
     annotations_count: usize,
+    title: Option<String>,
+    summary: Option<String>,
+}
+
+impl Output {
+    fn says(&self, output: &CheckOutput) -> bool {
+        let trimmed = |text: &Option<String>| text.as_deref().unwrap_or_default().trim().to_owned();
+        trimmed(&self.title) == output.title.trim()
+            && trimmed(&self.summary) == output.summary.trim()
+    }
 }
 
 #[derive(Deserialize)]
@@ -55,6 +65,11 @@ impl CheckRun {
     /// Whether it is finished; it is never changed again then.
     pub fn finished(&self) -> bool {
         self.status == "completed"
+    }
+
+    /// Whether it is finished with that conclusion.
+    pub fn concluded(&self, conclusion: Conclusion) -> bool {
+        self.finished() && conclusion.is(self.conclusion.as_deref())
     }
 }
 
@@ -105,7 +120,8 @@ impl Publisher {
         Ok(run)
     }
 
-    /// Shows what is known while nothing is concluded. A finished run stays as it is.
+    /// Shows what is known while nothing is concluded. A finished run stays as it is, and so does one
+    /// that says it already.
     ///
     /// # Errors
     /// As [`Publisher::begin`].
@@ -115,7 +131,8 @@ impl Publisher {
         run: &CheckRun,
         output: &CheckOutput,
     ) -> Result<(), PublishError> {
-        if self.run(subject, run.id).await?.finished() {
+        let now = self.run(subject, run.id).await?;
+        if now.finished() || now.output.says(output) {
             return Ok(());
         }
         let body = json!({ "status": "in_progress", "output": shown(output, &[]) });
@@ -216,12 +233,21 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::begin`].
     pub async fn next_number(&self, subject: &Subject) -> Result<i64, PublishError> {
+        Ok(self.latest(subject).await?.map_or(0, |(n, _)| n) + 1)
+    }
+
+    /// The newest verification's number and check run at a commit; of two with one number the one
+    /// that is not finished.
+    ///
+    /// # Errors
+    /// As [`Publisher::begin`].
+    pub async fn latest(&self, subject: &Subject) -> Result<Option<(i64, CheckRun)>, PublishError> {
         let prefix = subject.external_id("");
-        let runs = self.runs(subject).await?;
-        let numbers = runs.iter().filter_map(|run| {
-            run.external_id.as_deref()?.strip_prefix(&prefix)?.parse::<i64>().ok()
+        let numbered = self.runs(subject).await?.into_iter().filter_map(|run| {
+            let n = run.external_id.as_deref()?.strip_prefix(&prefix)?.parse::<i64>().ok()?;
+            Some((n, run))
         });
-        Ok(numbers.max().unwrap_or(0) + 1)
+        Ok(numbered.max_by_key(|(n, run)| (*n, !run.finished())))
     }
 
     /// Our runs at a commit.

@@ -10,6 +10,7 @@
 mod api;
 mod check_run;
 mod comment;
+mod queue;
 mod standing;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub use api::{Api, PublishError};
 pub use check_run::{CheckRun, VERIFY_AGAIN};
 pub use comment::{Published, Written};
+pub use queue::QueuedPull;
 pub use standing::{Conclusion, Standing, aggregate, standing_list};
 
 use crate::sources::RepoName;

@@ -124,21 +124,21 @@ impl Door {
         let event = event::read(name, &body.bytes, &self.watched).map_err(|malformed| {
             if body.bytes.starts_with(b"payload=") { Refused::Form } else { malformed.into() }
         })?;
-        let (action, job) = match event {
+        let (action, jobs) = match event {
             Event::Nothing(why) => return Ok(Received::Nothing(why)),
-            Event::Asks { action, job } => (action, job),
+            Event::Asks { action, jobs } => (action, jobs),
         };
         let delivery = Delivery {
             guid: guid.to_owned(),
             event: name.to_owned(),
             action: Some(action),
-            repository: job.key.repository.clone(),
+            repository: jobs.first().map(|job| job.key.repository.clone()).unwrap_or_default(),
             body_sha256: hex::encode(Sha256::digest(&body.bytes)),
             received_at: now(),
         };
         // The answer does not wait for the body's room in memory.
         drop(body);
-        match self.store.accept(delivery, job).await? {
+        match self.store.accept(delivery, jobs).await? {
             Accepted::New => {
                 self.wake.notify_one();
                 Ok(Received::Queued)

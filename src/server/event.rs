@@ -3,48 +3,80 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::facts::SignOffKind;
 use crate::limits::DELIVERY_NAME_BYTES;
+use crate::profile::ReuseSettings;
 use crate::publish::VERIFY_AGAIN;
-use crate::store::{NewJob, PullKey, SignOffRef, Trigger};
+use crate::signoff;
+use crate::store::{Ask, NewJob, PullKey, SignOffRef, Trigger};
+
+use payload::{
+    Account, CheckRunPayload, CheckSuitePayload, IssueComment, MergeGroupPayload, Posted,
+    PullRequest, Repository, Review, ReviewComment,
+};
 
 /// Which deliveries mean something.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {
     /// Our App's number; what it did itself is nobody's wish.
     pub app_id: Option<u64>,
-    /// The phrase that opens a sign-off, by `owner/name` in lower case.
-    phrases: BTreeMap<String, String>,
+    /// By `owner/name` in lower case.
+    repositories: BTreeMap<String, Words>,
+}
+
+/// What counts in the comments of one repository.
+#[derive(Debug, Clone)]
+struct Words {
+    /// Opens a sign-off.
+    phrase: String,
+    /// Commands that pin a run.
+    reuse: Option<ReuseSettings>,
 }
 
 impl Watched {
     /// No repository yet.
     pub fn new(app_id: Option<u64>) -> Self {
-        Self { app_id, phrases: BTreeMap::new() }
+        Self { app_id, repositories: BTreeMap::new() }
     }
 
-    /// Watches a repository (`owner/name`) whose sign-offs open with the phrase.
-    pub fn add(&mut self, repository: &str, phrase: &str) {
-        self.phrases.insert(repository.to_ascii_lowercase(), phrase.to_owned());
+    /// Watches a repository (`owner/name`): the phrase that opens its sign-offs, and its commands.
+    pub fn add(&mut self, repository: &str, phrase: &str, reuse: Option<&ReuseSettings>) {
+        let words = Words { phrase: phrase.to_owned(), reuse: reuse.cloned() };
+        self.repositories.insert(repository.to_ascii_lowercase(), words);
     }
 
-    fn phrase(&self, repository: &str) -> Option<&str> {
-        self.phrases.get(&repository.to_ascii_lowercase()).map(String::as_str)
+    fn words(&self, repository: &Repository) -> Result<&Words, &'static str> {
+        let words = self.repositories.get(&repository.full_name.to_ascii_lowercase());
+        words.ok_or("the repository has no profile")
     }
+}
+
+impl Words {
+    /// Whether a body holds a line that changes what the evidence is: a pinned run, an exception.
+    fn commands(&self, body: &str) -> bool {
+        let reuse = |settings: &ReuseSettings| !signoff::reuse_lines(body, settings).is_empty();
+        // Nearly every comment has none, and is told from the others without being parsed.
+        body.contains('/')
+            && (self.reuse.as_ref().is_some_and(reuse) || !signoff::override_lines(body).is_empty())
+    }
+}
+
+/// Whether a body asks for a verification in so many words.
+fn asks_again(body: &str) -> bool {
+    body.contains('/') && !signoff::verify_lines(body).is_empty()
 }
 
 /// What a delivery asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Somebody asks for a verification.
+    /// Something is to be looked at.
     Asks {
         /// `action` of the payload.
         action: String,
-        /// What to do; one trigger.
-        job: NewJob,
+        /// What to do, by pull request; at least one.
+        jobs: Vec<NewJob>,
     },
     /// Nothing to do, and why.
     Nothing(&'static str),
@@ -60,81 +92,116 @@ pub struct Malformed(#[from] serde_json::Error);
 /// # Errors
 /// A body that is no JSON, or a known event whose fields are missing or of another type.
 pub fn read(event: &str, body: &[u8], watched: &Watched) -> Result<Event, Malformed> {
-    Ok(match event {
+    let meaning = match event {
         "issue_comment" => posted(event, parse::<IssueComment>(body)?.into(), watched),
         "pull_request_review" => posted(event, parse::<Review>(body)?.into(), watched),
         "pull_request_review_comment" => {
             posted(event, parse::<ReviewComment>(body)?.into(), watched)
         }
+        "pull_request" => pull_request(parse(body)?, watched),
         "check_run" => check_run(parse(body)?, watched),
-        "ping" => {
-            parse::<IgnoredAny>(body)?;
-            Event::Nothing("ping")
-        }
+        "check_suite" => check_suite(parse(body)?, watched),
+        "merge_group" => merge_group(parse(body)?, watched),
         _ => {
             parse::<IgnoredAny>(body)?;
-            Event::Nothing("the event is not one that starts a verification")
+            Err(if event == "ping" { "ping" } else { "the event is not one that is followed" })
         }
-    })
+    };
+    Ok(meaning.unwrap_or_else(Event::Nothing))
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Malformed> {
     Ok(serde_json::from_slice(body)?)
 }
 
-/// A comment or review, whatever its event.
-struct Posted {
-    kind: SignOffKind,
-    id: i64,
-    action: String,
-    body: String,
-    old_body: String,
-    by_app: Option<u64>,
-    withdrawn: bool,
-    pull: Option<Pull>,
-    repository: Repository,
-    sender: Option<Account>,
+/// What one delivery means, or why it means nothing.
+type Meaning = Result<Event, &'static str>;
+
+/// A comment or review that was posted, changed or taken away. What it said before counts as much as
+/// what it says now: an edit can put a sign-off or a command in or take it out.
+fn posted(event: &str, posted: Posted, watched: &Watched) -> Meaning {
+    let pull = posted.pull.ok_or("not on a pull request")?;
+    let (now, before) = match posted.action.as_str() {
+        "created" | "submitted" => (posted.body.as_str(), ""),
+        "edited" => (posted.body.as_str(), posted.old_body.as_str()),
+        "deleted" | "dismissed" => ("", posted.body.as_str()),
+        _ => return Err("the action changes no sign-off"),
+    };
+    let gone = matches!(posted.action.as_str(), "deleted" | "dismissed");
+    let words = watched.words(&posted.repository)?;
+    if posted.by_app.is_some() && posted.by_app == watched.app_id {
+        return Err("our own");
+    }
+    if posted.withheld && !gone {
+        return Err("the review is pending or dismissed");
+    }
+    let sender = person(posted.sender);
+    let signoff = Some(SignOffRef { kind: posted.kind, id: posted.id });
+    let (signs, signed) = (now.contains(&words.phrase), before.contains(&words.phrase));
+    let conversation = posted.kind == SignOffKind::IssueComment;
+    let commands = conversation && (words.commands(now) || words.commands(before));
+    let again = asks_again(now) && !asks_again(before);
+    if !(signs || signed || commands || again) {
+        // Whoever talks does not ask; that bots do not either is worth saying.
+        return Err(sender.err().unwrap_or("no sign-off and no command"));
+    }
+
+    let mut wishes = Vec::new();
+    if signs || (signed && !gone) {
+        wishes.push((sender.clone(), signoff, Ask::Verify));
+    }
+    if signed && !signs {
+        wishes.push((Ok(String::new()), signoff, Ask::Withdrawn));
+    }
+    if commands {
+        // What was deleted was its author's word, whoever deleted it.
+        let whose = if gone { person(posted.author) } else { sender.clone() };
+        wishes.push((whose, None, Ask::Verify));
+    }
+    if again {
+        wishes.push((sender, None, Ask::Again));
+    }
+    let not_ready = pull.not_ready();
+    let mut why_not = "no sign-off and no command";
+    let mut triggers = Vec::new();
+    for (whose, signoff, ask) in wishes {
+        match (whose, not_ready) {
+            (Err(why), _) => why_not = why,
+            (Ok(_), Some(why)) if ask != Ask::Again => why_not = why,
+            (Ok(actor), _) => triggers.push((actor, signoff, ask)),
+        }
+    }
+    if triggers.is_empty() {
+        return Err(why_not);
+    }
+    let event = format!("{event}/{}", posted.action);
+    let trigger = |(actor, signoff, ask)| Trigger { actor, event: event.clone(), signoff, ask };
+    let triggers = triggers.into_iter().map(trigger).collect();
+    asks(posted.action, posted.repository, [pull.number], triggers)
 }
 
-/// A sign-off that was posted or changed; an edit counts where it puts the phrase in or takes it out.
-fn posted(event: &str, posted: Posted, watched: &Watched) -> Event {
-    let Some(pull) = posted.pull else { return Event::Nothing("not on a pull request") };
-    if !matches!(posted.action.as_str(), "created" | "submitted" | "edited") {
-        return Event::Nothing("the action changes no sign-off");
+/// The head, the base or the state of a pull request.
+fn pull_request(payload: PullRequest, watched: &Watched) -> Meaning {
+    let retargeted = payload.changes.is_some_and(|changes| changes.base.is_some());
+    match payload.action.as_str() {
+        "opened" | "reopened" | "ready_for_review" | "synchronize" => {}
+        "edited" if retargeted => {}
+        _ => return Err("the action changes neither head nor base"),
     }
-    let Some(phrase) = watched.phrase(&posted.repository.full_name) else {
-        return Event::Nothing("the repository has no profile");
-    };
-    let sender = match person(posted.sender) {
-        Ok(sender) => sender,
-        Err(why) => return Event::Nothing(why),
-    };
-    if posted.by_app.is_some() && posted.by_app == watched.app_id {
-        return Event::Nothing("our own");
+    watched.words(&payload.repository)?;
+    if let Some(why) = payload.pull_request.not_ready() {
+        return Err(why);
     }
-    if posted.withdrawn {
-        return Event::Nothing("the review is pending or dismissed");
-    }
-    if !posted.body.contains(phrase) && !posted.old_body.contains(phrase) {
-        return Event::Nothing("no sign-off");
-    }
-    if let Some(why) = pull.not_ready() {
-        return Event::Nothing(why);
-    }
-    if pull.number < 1 {
-        return Event::Nothing("the pull request's number is none");
-    }
-    let trigger = Trigger {
-        actor: sender,
-        event: format!("{event}/{}", posted.action),
-        signoff: Some(SignOffRef { kind: posted.kind, id: posted.id }),
-    };
-    asks(posted.action, posted.repository, pull.number, trigger)
+    // Whoever did it: a commit that a bot pushed needs its check run as well.
+    let actor = person(payload.sender).unwrap_or_default();
+    let event = format!("pull_request/{}", payload.action);
+    let trigger = Trigger { actor, event, signoff: None, ask: Ask::Changed };
+    asks(payload.action, payload.repository, [payload.pull_request.number], vec![trigger])
 }
 
 /// "Verify again", and GitHub's own Re-run. Its pull request is the one in our external id: the list
 /// in the payload is empty for forks and can hold those of other repositories.
-fn check_run(payload: CheckRunPayload, watched: &Watched) -> Event {
+fn check_run(payload: CheckRunPayload, watched: &Watched) -> Meaning {
     let asked = match payload.action.as_str() {
         "rerequested" => true,
         "requested_action" => {
@@ -143,31 +210,76 @@ fn check_run(payload: CheckRunPayload, watched: &Watched) -> Event {
         _ => false,
     };
     if !asked {
-        return Event::Nothing("the action asks for nothing");
+        return Err("the action asks for nothing");
     }
     let app = payload.check_run.app.map(|app| app.id);
     if app.is_none() || app != watched.app_id {
-        return Event::Nothing("the check run of another app");
+        return Err("the check run of another app");
     }
-    if watched.phrase(&payload.repository.full_name).is_none() {
-        return Event::Nothing("the repository has no profile");
-    }
+    watched.words(&payload.repository)?;
     let external_id = payload.check_run.external_id.unwrap_or_default();
-    let Some(number) = pull_number(&external_id, payload.repository.id) else {
-        return Event::Nothing("the check run names no pull request of this repository");
-    };
-    let sender = match person(payload.sender) {
-        Ok(sender) => sender,
-        Err(why) => return Event::Nothing(why),
-    };
-    let trigger =
-        Trigger { actor: sender, event: format!("check_run/{}", payload.action), signoff: None };
-    asks(payload.action, payload.repository, number, trigger)
+    let number = pull_number(&external_id, payload.repository.id)
+        .ok_or("the check run names no pull request of this repository")?;
+    let event = format!("check_run/{}", payload.action);
+    let actor = person(payload.sender)?;
+    let trigger = Trigger { actor, event, signoff: None, ask: Ask::Again };
+    asks(payload.action, payload.repository, [number], vec![trigger])
 }
 
-fn asks(action: String, repository: Repository, number: i64, trigger: Trigger) -> Event {
-    let key = PullKey { repository: repository.full_name, number };
-    Event::Asks { action, job: NewJob { key, triggers: vec![trigger] } }
+/// "Re-run all checks" of a commit. A suite has no external id; of a fork's commit it lists no pull
+/// request, and only the check run itself can be re-run there.
+fn check_suite(payload: CheckSuitePayload, watched: &Watched) -> Meaning {
+    if payload.action != "rerequested" {
+        return Err("the action asks for nothing");
+    }
+    let app = payload.check_suite.app.map(|app| app.id);
+    if app.is_none() || app != watched.app_id {
+        return Err("the check suite of another app");
+    }
+    watched.words(&payload.repository)?;
+    let pulls = payload.check_suite.pull_requests;
+    let numbers = pulls.iter().filter(|pull| pull.targets(&payload.repository));
+    let numbers: Vec<i64> = numbers.map(|pull| pull.number).collect();
+    let event = format!("check_suite/{}", payload.action);
+    let actor = person(payload.sender)?;
+    let trigger = Trigger { actor, event, signoff: None, ask: Ask::Again };
+    asks(payload.action, payload.repository, numbers, vec![trigger])
+}
+
+/// A commit that the merge queue made: it is as good as the heads that are in it.
+fn merge_group(payload: MergeGroupPayload, watched: &Watched) -> Meaning {
+    if payload.action != "checks_requested" {
+        return Err("the merge queue asks for nothing");
+    }
+    watched.words(&payload.repository)?;
+    let group = payload.merge_group;
+    let number = group.pull().ok_or("the merge group's branch names no pull request")?;
+    if group.head_sha.len() != 40 || !group.head_sha.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err("the merge group's commit is none");
+    }
+    if group.branch().is_empty() || group.branch().len() > DELIVERY_NAME_BYTES {
+        return Err("the merge group's branch is none");
+    }
+    let ask = Ask::Queued { branch: group.branch().to_owned(), commit: group.head_sha };
+    let event = format!("merge_group/{}", payload.action);
+    let trigger = Trigger { actor: String::new(), event, signoff: None, ask };
+    asks(payload.action, payload.repository, [number], vec![trigger])
+}
+
+fn asks(
+    action: String,
+    repository: Repository,
+    numbers: impl IntoIterator<Item = i64>,
+    triggers: Vec<Trigger>,
+) -> Meaning {
+    // In one order, so that two deliveries never wait for one another's rows.
+    let mut numbers: Vec<i64> = numbers.into_iter().filter(|number| *number > 0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let key = |number| PullKey { repository: repository.full_name.clone(), number };
+    let job = |number| NewJob { key: key(number), triggers: triggers.clone() };
+    let jobs: Vec<NewJob> = numbers.into_iter().map(job).collect();
+    if jobs.is_empty() { Err("it names no pull request") } else { Ok(Event::Asks { action, jobs }) }
 }
 
 /// The pull request in `v1/<repository id>/<pull request>/<commit>/<n>`.
@@ -198,190 +310,6 @@ fn is_login(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-#[derive(Deserialize)]
-struct Account {
-    login: String,
-    #[serde(rename = "type")]
-    kind: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Repository {
-    id: Option<i64>,
-    full_name: String,
-}
-
-#[derive(Deserialize)]
-struct AppRef {
-    id: u64,
-}
-
-#[derive(Deserialize)]
-struct Pull {
-    number: i64,
-    state: Option<String>,
-    draft: Option<bool>,
-}
-
-impl Pull {
-    /// The worker asks again; a payload can be old.
-    fn not_ready(&self) -> Option<&'static str> {
-        if self.state.as_deref() == Some("closed") {
-            Some("the pull request is closed")
-        } else if self.draft == Some(true) {
-            Some("the pull request is a draft")
-        } else {
-            None
-        }
-    }
-}
-
-#[derive(Default, Deserialize)]
-struct Changes {
-    body: Option<OldBody>,
-}
-
-#[derive(Deserialize)]
-struct OldBody {
-    from: Option<String>,
-}
-
-fn old_body(changes: Option<Changes>) -> String {
-    changes.and_then(|changes| changes.body?.from).unwrap_or_default()
-}
-
-#[derive(Deserialize)]
-struct Comment {
-    id: i64,
-    body: Option<String>,
-    performed_via_github_app: Option<AppRef>,
-}
-
-#[derive(Deserialize)]
-struct IssueComment {
-    action: String,
-    issue: Issue,
-    comment: Comment,
-    changes: Option<Changes>,
-    repository: Repository,
-    sender: Option<Account>,
-}
-
-// No `serde(flatten)`: it would keep every field that is not named here, and bodies have up to 25 MiB.
-#[derive(Deserialize)]
-struct Issue {
-    number: i64,
-    state: Option<String>,
-    draft: Option<bool>,
-    pull_request: Option<IgnoredAny>,
-}
-
-impl Issue {
-    fn pull(self) -> Option<Pull> {
-        let Self { number, state, draft, pull_request } = self;
-        pull_request.map(|_| Pull { number, state, draft })
-    }
-}
-
-impl From<IssueComment> for Posted {
-    fn from(payload: IssueComment) -> Self {
-        Self {
-            kind: SignOffKind::IssueComment,
-            id: payload.comment.id,
-            action: payload.action,
-            body: payload.comment.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.comment.performed_via_github_app.map(|app| app.id),
-            withdrawn: false,
-            pull: payload.issue.pull(),
-            repository: payload.repository,
-            sender: payload.sender,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Review {
-    action: String,
-    review: ReviewBody,
-    pull_request: Pull,
-    changes: Option<Changes>,
-    repository: Repository,
-    sender: Option<Account>,
-}
-
-#[derive(Deserialize)]
-struct ReviewBody {
-    id: i64,
-    body: Option<String>,
-    state: Option<String>,
-    performed_via_github_app: Option<AppRef>,
-}
-
-impl From<Review> for Posted {
-    fn from(payload: Review) -> Self {
-        let state = payload.review.state.unwrap_or_default().to_ascii_lowercase();
-        Self {
-            kind: SignOffKind::Review,
-            id: payload.review.id,
-            action: payload.action,
-            body: payload.review.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.review.performed_via_github_app.map(|app| app.id),
-            withdrawn: matches!(state.as_str(), "pending" | "dismissed"),
-            pull: Some(payload.pull_request),
-            repository: payload.repository,
-            sender: payload.sender,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct ReviewComment {
-    action: String,
-    comment: Comment,
-    pull_request: Pull,
-    changes: Option<Changes>,
-    repository: Repository,
-    sender: Option<Account>,
-}
-
-impl From<ReviewComment> for Posted {
-    fn from(payload: ReviewComment) -> Self {
-        Self {
-            kind: SignOffKind::ReviewComment,
-            id: payload.comment.id,
-            action: payload.action,
-            body: payload.comment.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.comment.performed_via_github_app.map(|app| app.id),
-            withdrawn: false,
-            pull: Some(payload.pull_request),
-            repository: payload.repository,
-            sender: payload.sender,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct CheckRunPayload {
-    action: String,
-    check_run: CheckRun,
-    requested_action: Option<RequestedAction>,
-    repository: Repository,
-    sender: Option<Account>,
-}
-
-#[derive(Deserialize)]
-struct CheckRun {
-    external_id: Option<String>,
-    app: Option<AppRef>,
-}
-
-#[derive(Deserialize)]
-struct RequestedAction {
-    identifier: String,
-}
-
+mod payload;
 #[cfg(test)]
 mod tests;

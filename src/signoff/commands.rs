@@ -90,6 +90,20 @@ pub fn override_lines(body: &str) -> Vec<OverrideLine> {
     found.take(limits::COMMANDS).collect()
 }
 
+/// A line that asks for a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifyLine {
+    /// 1-based line in the body.
+    pub line: i64,
+}
+
+/// Every line that asks for a verification, in the order of the text; in plain sight like an override.
+pub fn verify_lines(body: &str) -> Vec<VerifyLine> {
+    let lines = Lines::of(body);
+    let found = lines.iter().filter(|line| line.spoken && line.text == "/countersign verify");
+    found.map(|line| VerifyLine { line: line.number }).take(limits::COMMANDS).collect()
+}
+
 /// Lines that begin like an override and are none.
 pub fn override_near_misses(body: &str) -> Vec<NearCommand> {
     let lines = Lines::of(body);

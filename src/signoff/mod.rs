@@ -33,8 +33,8 @@ use items::KnownItems;
 use settings::{Grammar, ItemTable};
 
 pub use commands::{
-    NearCommand, OverrideLine, ReuseLine, override_lines, override_near_misses, reuse_lines,
-    reuse_near_misses,
+    NearCommand, OverrideLine, ReuseLine, VerifyLine, override_lines, override_near_misses,
+    reuse_lines, reuse_near_misses, verify_lines,
 };
 pub use compare::Versions;
 pub use lint::{Problem, ProblemLevel};

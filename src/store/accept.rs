@@ -13,7 +13,7 @@ use super::{Store, StoreError};
 const BATCH: usize = 64;
 
 impl Store {
-    /// Puts a delivery and its job on disk, in one transaction, and returns when they are. A GUID that
+    /// Puts a delivery and its jobs on disk, in one transaction, and returns when they are. A GUID that
     /// is there already changes nothing: its job was queued the first time and survives until done.
     ///
     /// Where a job of the same pull request waits, the triggers are merged into it, it is due at
@@ -21,18 +21,23 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be written; nothing was stored then.
-    pub async fn accept(&self, delivery: Delivery, job: NewJob) -> Result<Accepted, StoreError> {
+    pub async fn accept(
+        &self,
+        delivery: Delivery,
+        jobs: impl Into<Vec<NewJob>>,
+    ) -> Result<Accepted, StoreError> {
+        let jobs = jobs.into();
         match &self.inbox {
             Inbox::Grouped(sender) => {
                 let (reply, answer) = oneshot::channel();
-                let waiting = Waiting { delivery, job, reply };
+                let waiting = Waiting { delivery, jobs, reply };
                 sender.send(waiting).await.map_err(|_| StoreError::Closed)?;
                 answer.await.map_err(|_| StoreError::Closed)?
             }
             // PostgreSQL groups the commits of its connections by itself.
             Inbox::Direct => {
                 let mut tx = self.database.write().await?;
-                let accepted = insert(&mut tx, &delivery, &job).await?;
+                let accepted = insert(&mut tx, &delivery, &jobs).await?;
                 tx.commit().await?;
                 Ok(accepted)
             }
@@ -65,7 +70,7 @@ impl Inbox {
 #[derive(Debug)]
 pub(super) struct Waiting {
     delivery: Delivery,
-    job: NewJob,
+    jobs: Vec<NewJob>,
     reply: oneshot::Sender<Result<Accepted, StoreError>>,
 }
 
@@ -102,13 +107,13 @@ async fn write_group(database: &Database, group: &[Waiting]) -> Result<Vec<Accep
     let mut tx = database.write().await?;
     let mut answers = Vec::with_capacity(group.len());
     for waiting in group {
-        answers.push(insert(&mut tx, &waiting.delivery, &waiting.job).await?);
+        answers.push(insert(&mut tx, &waiting.delivery, &waiting.jobs).await?);
     }
     tx.commit().await?;
     Ok(answers)
 }
 
-async fn insert(tx: &mut Tx, delivery: &Delivery, job: &NewJob) -> Result<Accepted, StoreError> {
+async fn insert(tx: &mut Tx, delivery: &Delivery, jobs: &[NewJob]) -> Result<Accepted, StoreError> {
     const DELIVERY: &str = "
         insert into delivery (guid, event, action, repository, body_sha256, received_at)
         values ($1, $2, $3, $4, $5, $6)
@@ -131,7 +136,9 @@ async fn insert(tx: &mut Tx, delivery: &Delivery, job: &NewJob) -> Result<Accept
         };
         return Ok(Accepted::Repeated { same_body });
     }
-    enqueue(tx, job, delivery.received_at).await?;
+    for job in jobs {
+        enqueue(tx, job, delivery.received_at).await?;
+    }
     Ok(Accepted::New)
 }
 

@@ -28,7 +28,7 @@ pub struct VerdictRow {
 
 impl Store {
     /// The next number of a verification of one commit, for the check run's external id
-    /// `v1/<repository id>/<pull request>/<commit>/<n>`; the first is 1. A job keeps its number in its
+    /// `v1/<repository id>/<pull request>/<commit>/<n>`: at least 1, and more than `after`. A job keeps its number in its
     /// state ([`Store::save_state`]), so that a retry finds the check run that it made.
     ///
     /// # Errors
@@ -38,15 +38,18 @@ impl Store {
         repository_id: i64,
         pull_request: i64,
         commit: &str,
+        after: i64,
     ) -> Result<i64, StoreError> {
         const NEXT: &str = "
             insert into verification (repository_id, pull_request, commit_sha, last)
-            values ($1, $2, $3, 1)
+            values ($1, $2, $3, cast($4 as bigint) + 1)
             on conflict (repository_id, pull_request, commit_sha)
-            do update set last = verification.last + 1
+            do update set last =
+                case when verification.last < cast($4 as bigint) then cast($4 as bigint)
+                     else verification.last end + 1
             returning last";
         let mut tx = self.database.write().await?;
-        let values = [repository_id.into(), pull_request.into(), commit.into()];
+        let values = [repository_id.into(), pull_request.into(), commit.into(), after.into()];
         let Some(row) = tx.row(NEXT, &values).await? else {
             return Err(sqlx::Error::RowNotFound.into());
         };

@@ -66,15 +66,42 @@ impl fmt::Display for SignOffRef {
     }
 }
 
-/// What asked for a verification. Whether the actor may ask is the worker's business.
+/// Something that happened to a pull request. Whether the actor may ask is the worker's business.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// Login of the account that acted. A person: bots are turned away at the door.
+    /// Login of the account whose wish or word it is; empty where nobody's matters.
     pub actor: String,
     /// `event/action`, e.g. `issue_comment/created`.
     pub event: String,
     /// The sign-off it is about; `None` for all that stand.
     pub signoff: Option<SignOffRef>,
+    /// What it means.
+    #[serde(default)]
+    pub ask: Ask,
+}
+
+/// What a trigger means for the pull request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// A sign-off or a command was posted or changed: a wish of the actor, who has to be allowed to
+    /// have one, on a pull request that is open and no draft.
+    #[default]
+    Verify,
+    /// A person asked for it in so many words: a wish of the actor, whatever the pull request's state.
+    Again,
+    /// Head, base or state of the pull request changed: everything that stands is looked at afresh,
+    /// whoever did it.
+    Changed,
+    /// A sign-off is no longer there: what it was worth goes, whoever did it.
+    Withdrawn,
+    /// The merge queue made a commit of it.
+    Queued {
+        /// The commit of the merge group, 40 hex digits.
+        commit: String,
+        /// The branch that the queue merges into.
+        branch: String,
+    },
 }
 
 /// A job to queue.
@@ -84,6 +111,13 @@ pub struct NewJob {
     pub key: PullKey,
     /// Why.
     pub triggers: Vec<Trigger>,
+}
+
+/// One job where several may be given.
+impl From<NewJob> for Vec<NewJob> {
+    fn from(job: NewJob) -> Self {
+        vec![job]
+    }
 }
 
 /// A job that a worker holds.

@@ -18,7 +18,7 @@ mod job;
 mod queue;
 
 pub use history::VerdictRow;
-pub use job::{Accepted, Delivery, Job, NewJob, PullKey, SignOffRef, Trigger};
+pub use job::{Accepted, Ask, Delivery, Job, NewJob, PullKey, SignOffRef, Trigger};
 pub use queue::Backlog;
 
 use database::Database;

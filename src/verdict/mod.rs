@@ -18,6 +18,7 @@ mod row;
 #[cfg(test)]
 mod samples;
 mod terminal;
+mod waiting;
 
 pub use change::{RowSummary, Summary, change_marker, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
@@ -25,6 +26,7 @@ pub use comment::{CommentOptions, comment, marker};
 pub use conclude::{Subject, Tries, conclude};
 pub(crate) use inert::{link, unheard};
 pub use terminal::text;
+pub use waiting::waiting;
 
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use countersign::profile::{Files, builtin};
 use countersign::rules::RuleSet;
 use countersign::server::work::{Loaded, Verifications};
 use countersign::server::{Outcome, Work};
-use countersign::store::{Delivery, NewJob, PullKey, SignOffRef, Store, Trigger};
+use countersign::store::{Ask, Delivery, NewJob, PullKey, SignOffRef, Store, Trigger};
 
 use super::*;
 use crate::support::{APP_ID, Write};
@@ -57,6 +57,7 @@ impl Desk {
             actor: actor.to_owned(),
             event: "issue_comment/created".to_owned(),
             signoff: Some(SignOffRef { kind: SignOffKind::IssueComment, id }),
+            ask: Ask::Verify,
         };
         let job = NewJob {
             key: PullKey { repository: repository.clone(), number },

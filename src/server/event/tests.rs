@@ -1,13 +1,19 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::profile::{Presence, ReuseCommandSettings};
 
 const PHRASE: &str = "As a pilot of this harbour";
 const APP: u64 = 77;
 
 fn watched() -> Watched {
     let mut watched = Watched::new(Some(APP));
-    watched.add("Harbour/Pilots", PHRASE);
+    let command = |name: &str, run_id| ReuseCommandSettings { name: name.into(), run_id };
+    let reuse = ReuseSettings {
+        commands: vec![command("/moor", Presence::Required)],
+        associations: vec!["MEMBER".into()],
+    };
+    watched.add("Harbour/Pilots", PHRASE, Some(&reuse));
     watched
 }
 
@@ -63,53 +69,218 @@ fn check_run() -> Value {
     })
 }
 
-fn asked(action: &str, event: &str, signoff: Option<SignOffRef>) -> Event {
+/// One job of pull request 7 with these triggers of one event: actor, sign-off, what it means.
+fn asked(action: &str, event: &str, triggers: &[(&str, Option<SignOffRef>, Ask)]) -> Event {
     let key = PullKey { repository: "harbour/pilots".into(), number: 7 };
-    let trigger = Trigger { actor: "ada".into(), event: event.into(), signoff };
-    Event::Asks { action: action.into(), job: NewJob { key, triggers: vec![trigger] } }
+    let trigger = |(actor, signoff, ask): &(&str, Option<SignOffRef>, Ask)| Trigger {
+        actor: (*actor).into(),
+        event: format!("{event}/{action}"),
+        signoff: *signoff,
+        ask: ask.clone(),
+    };
+    let triggers = triggers.iter().map(trigger).collect();
+    Event::Asks { action: action.into(), jobs: vec![NewJob { key, triggers }] }
 }
 
 fn signoff(kind: SignOffKind, id: i64) -> Option<SignOffRef> {
     Some(SignOffRef { kind, id })
 }
 
-#[test]
-fn each_way_to_sign_off_asks_for_a_verification() {
-    let comment = signoff(SignOffKind::IssueComment, 11);
-    let (created, edited) = (issue_comment(), with(issue_comment(), "/action", json!("edited")));
-    assert_eq!(of("issue_comment", &created), asked("created", "issue_comment/created", comment));
-    assert_eq!(of("issue_comment", &edited), asked("edited", "issue_comment/edited", comment));
-    assert_eq!(
-        of("pull_request_review", &review()),
-        asked("submitted", "pull_request_review/submitted", signoff(SignOffKind::Review, 12))
-    );
-    assert_eq!(
-        of("pull_request_review_comment", &review_comment()),
-        asked(
-            "created",
-            "pull_request_review_comment/created",
-            signoff(SignOffKind::ReviewComment, 13)
-        )
-    );
+fn saying(body: &str) -> Value {
+    with(issue_comment(), "/comment/body", json!(body))
+}
+
+fn acted(payload: Value, action: &str) -> Value {
+    with(payload, "/action", json!(action))
+}
+
+fn pull_request(action: &str) -> Value {
+    json!({
+        "action": action,
+        "number": 7,
+        "pull_request": { "number": 7, "state": "open", "draft": false },
+        "repository": { "id": 5, "full_name": "harbour/pilots" },
+        "sender": { "login": "tug[bot]", "type": "Bot" },
+    })
 }
 
 #[test]
-fn an_edit_that_takes_the_phrase_out_asks_too() {
-    let edited = with(issue_comment(), "/action", json!("edited"));
-    let gone = with(edited, "/comment/body", json!("withdrawn"));
-    assert_eq!(of("issue_comment", &gone), Event::Nothing("no sign-off"));
+fn each_way_to_sign_off_asks_for_a_verification() {
+    let comment = signoff(SignOffKind::IssueComment, 11);
+    let review_of = signoff(SignOffKind::Review, 12);
+    let inline = signoff(SignOffKind::ReviewComment, 13);
+    for (payload, action, event, signoff) in [
+        (issue_comment(), "created", "issue_comment", comment),
+        (issue_comment(), "edited", "issue_comment", comment),
+        (review(), "submitted", "pull_request_review", review_of),
+        (review_comment(), "created", "pull_request_review_comment", inline),
+    ] {
+        let wanted = asked(action, event, &[("ada", signoff, Ask::Verify)]);
+        assert_eq!(of(event, &acted(payload, action)), wanted);
+    }
+}
+
+#[test]
+fn an_edit_that_takes_the_phrase_out_withdraws_the_sign_off() {
+    let gone = acted(saying("withdrawn"), "edited");
+    assert_eq!(of("issue_comment", &gone), Event::Nothing("no sign-off and no command"));
     let gone = with(gone, "/changes/body/from", json!(PHRASE));
-    assert!(matches!(of("issue_comment", &gone), Event::Asks { .. }));
+    let comment = signoff(SignOffKind::IssueComment, 11);
+    let both = [("ada", comment, Ask::Verify), ("", comment, Ask::Withdrawn)];
+    assert_eq!(of("issue_comment", &gone), asked("edited", "issue_comment", &both));
+    // Whoever took it out: what it was worth goes.
+    let by_bot = with(gone, "/sender/type", json!("Bot"));
+    let one = [("", comment, Ask::Withdrawn)];
+    assert_eq!(of("issue_comment", &by_bot), asked("edited", "issue_comment", &one));
+}
+
+#[test]
+fn what_is_deleted_or_dismissed_no_longer_counts() {
+    let withdrawn = |kind, id| [("", signoff(kind, id), Ask::Withdrawn)];
+    assert_eq!(
+        of("issue_comment", &acted(issue_comment(), "deleted")),
+        asked("deleted", "issue_comment", &withdrawn(SignOffKind::IssueComment, 11))
+    );
+    assert_eq!(
+        of("pull_request_review_comment", &acted(review_comment(), "deleted")),
+        asked("deleted", "pull_request_review_comment", &withdrawn(SignOffKind::ReviewComment, 13))
+    );
+    let dismissed = with(acted(review(), "dismissed"), "/review/state", json!("dismissed"));
+    assert_eq!(
+        of("pull_request_review", &dismissed),
+        asked("dismissed", "pull_request_review", &withdrawn(SignOffKind::Review, 12))
+    );
+    let talk = acted(saying("Nice."), "deleted");
+    assert_eq!(of("issue_comment", &talk), Event::Nothing("no sign-off and no command"));
+}
+
+#[test]
+fn a_command_has_everything_that_stands_verified() {
+    let commit = "a".repeat(40);
+    for body in ["/moor 38", &format!("/countersign override sweep {commit} the crane is broken")] {
+        let all = [("ada", None, Ask::Verify)];
+        assert_eq!(of("issue_comment", &saying(body)), asked("created", "issue_comment", &all));
+    }
+    let again = [("ada", None, Ask::Again)];
+    let verify = saying("/countersign verify");
+    assert_eq!(of("issue_comment", &verify), asked("created", "issue_comment", &again));
+    let review = with(review(), "/review/body", json!("/countersign verify"));
+    assert_eq!(
+        of("pull_request_review", &review),
+        asked("submitted", "pull_request_review", &again)
+    );
+    for body in ["Please /moor 38.", "`/countersign verify`", "/moor", "> /countersign verify"] {
+        let nothing = Event::Nothing("no sign-off and no command");
+        assert_eq!(of("issue_comment", &saying(body)), nothing, "{body}");
+    }
+}
+
+#[test]
+fn a_command_that_is_taken_away_was_its_authors_word() {
+    let deleted = with(acted(saying("/moor 38"), "deleted"), "/sender/login", json!("warden"));
+    let mut by_ada = deleted.clone();
+    by_ada["comment"]["user"] = json!({ "login": "ada", "type": "User" });
+    let all = [("ada", None, Ask::Verify)];
+    assert_eq!(of("issue_comment", &by_ada), asked("deleted", "issue_comment", &all));
+    let edited =
+        with(acted(saying("never mind"), "edited"), "/changes/body/from", json!("/moor 38"));
+    assert_eq!(of("issue_comment", &edited), asked("edited", "issue_comment", &all));
+    // An edit beside a line that asked already does not ask again.
+    let edited = with(
+        acted(saying("/countersign verify\nthanks"), "edited"),
+        "/changes/body/from",
+        json!("/countersign verify"),
+    );
+    assert_eq!(of("issue_comment", &edited), Event::Nothing("no sign-off and no command"));
+}
+
+#[test]
+fn who_asks_in_so_many_words_is_heard_on_a_draft_too() {
+    for state in [("/issue/draft", json!(true)), ("/issue/state", json!("closed"))] {
+        let verify = with(saying(&format!("{PHRASE}\n\n/countersign verify")), state.0, state.1);
+        let again = [("ada", None, Ask::Again)];
+        assert_eq!(of("issue_comment", &verify), asked("created", "issue_comment", &again));
+    }
+}
+
+#[test]
+fn a_new_head_or_base_is_looked_at_whoever_made_it() {
+    let changed = [("", None, Ask::Changed)];
+    for action in ["opened", "reopened", "ready_for_review", "synchronize"] {
+        let wanted = asked(action, "pull_request", &changed);
+        assert_eq!(of("pull_request", &pull_request(action)), wanted);
+    }
+    let mut edited = pull_request("edited");
+    edited["changes"] = json!({ "title": { "from": "…" } });
+    let nothing = Event::Nothing("the action changes neither head nor base");
+    assert_eq!(of("pull_request", &edited), nothing);
+    edited["changes"]["base"] = json!({ "ref": { "from": "main" }, "sha": { "from": "…" } });
+    assert_eq!(of("pull_request", &edited), asked("edited", "pull_request", &changed));
+    for action in ["closed", "labeled", "converted_to_draft"] {
+        assert_eq!(of("pull_request", &pull_request(action)), nothing);
+    }
+    let draft = with(pull_request("opened"), "/pull_request/draft", json!(true));
+    assert_eq!(of("pull_request", &draft), Event::Nothing("the pull request is a draft"));
 }
 
 #[test]
 fn the_button_and_the_rerun_ask_for_all_sign_offs() {
-    assert_eq!(
-        of("check_run", &check_run()),
-        asked("requested_action", "check_run/requested_action", None)
-    );
-    let rerun = with(check_run(), "/action", json!("rerequested"));
-    assert_eq!(of("check_run", &rerun), asked("rerequested", "check_run/rerequested", None));
+    let again = [("ada", None, Ask::Again)];
+    assert_eq!(of("check_run", &check_run()), asked("requested_action", "check_run", &again));
+    let rerun = acted(check_run(), "rerequested");
+    assert_eq!(of("check_run", &rerun), asked("rerequested", "check_run", &again));
+}
+
+#[test]
+fn a_rerun_of_the_suite_asks_for_the_pull_requests_of_this_repository() {
+    let pull =
+        |number, repository| json!({ "number": number, "base": { "repo": { "id": repository } } });
+    let suite = |pulls: Value| {
+        json!({
+            "action": "rerequested",
+            "check_suite": { "app": { "id": APP }, "pull_requests": pulls },
+            "repository": { "id": 5, "full_name": "harbour/pilots" },
+            "sender": { "login": "ada", "type": "User" },
+        })
+    };
+    let Event::Asks { jobs, .. } =
+        of("check_suite", &suite(json!([pull(9, 5), pull(8, 6), pull(7, 5)])))
+    else {
+        panic!("nothing")
+    };
+    assert_eq!(jobs.iter().map(|job| job.key.number).collect::<Vec<_>>(), [7, 9]);
+    let none = Event::Nothing("it names no pull request");
+    assert_eq!(of("check_suite", &suite(json!([]))), none);
+    let other = with(suite(json!([pull(7, 5)])), "/check_suite/app/id", json!(78));
+    assert_eq!(of("check_suite", &other), Event::Nothing("the check suite of another app"));
+}
+
+#[test]
+fn a_merge_group_is_the_pull_requests_that_its_branch_names() {
+    let commit = "c".repeat(40);
+    let group = |branch: &str, base: &str| {
+        json!({
+            "action": "checks_requested",
+            "merge_group": {
+                "head_sha": commit, "head_ref": format!("refs/heads/{branch}"),
+                "base_sha": "b".repeat(40), "base_ref": format!("refs/heads/{base}"),
+            },
+            "repository": { "id": 5, "full_name": "harbour/pilots" },
+            "sender": { "login": "tug[bot]", "type": "Bot" },
+        })
+    };
+    for base in ["main", "release/pr-3"] {
+        let ask = Ask::Queued { commit: commit.clone(), branch: base.into() };
+        let branch = format!("gh-readonly-queue/{base}/pr-7-{}", "b".repeat(40));
+        let wanted = asked("checks_requested", "merge_group", &[("", None, ask)]);
+        assert_eq!(of("merge_group", &group(&branch, base)), wanted);
+    }
+    for branch in ["gh-readonly-queue/main/pr-x-1", "gh-readonly-queue/other/pr-7-1", "main"] {
+        let none = Event::Nothing("the merge group's branch names no pull request");
+        assert_eq!(of("merge_group", &group(branch, "main")), none, "{branch}");
+    }
+    let destroyed = acted(group("gh-readonly-queue/main/pr-7-1", "main"), "destroyed");
+    assert_eq!(of("merge_group", &destroyed), Event::Nothing("the merge queue asks for nothing"));
 }
 
 #[test]
@@ -122,14 +293,18 @@ fn what_starts_no_verification_says_why() {
         ),
         (
             "issue_comment",
-            with(issue_comment(), "/action", json!("deleted")),
+            with(issue_comment(), "/action", json!("pinned")),
             "the action changes no sign-off",
         ),
-        ("issue_comment", with(issue_comment(), "/comment/body", Value::Null), "no sign-off"),
+        (
+            "issue_comment",
+            with(issue_comment(), "/comment/body", Value::Null),
+            "no sign-off and no command",
+        ),
         (
             "issue_comment",
             with(issue_comment(), "/comment/body", json!(PHRASE.to_lowercase())),
-            "no sign-off",
+            "no sign-off and no command",
         ),
         ("issue_comment", with(issue_comment(), "/sender/type", json!("Bot")), "a bot acted"),
         ("issue_comment", with(issue_comment(), "/sender/login", json!("tug[bot]")), "a bot acted"),
@@ -147,7 +322,7 @@ fn what_starts_no_verification_says_why() {
         (
             "issue_comment",
             with(issue_comment(), "/issue/number", json!(-1)),
-            "the pull request's number is none",
+            "it names no pull request",
         ),
         (
             "issue_comment",
@@ -179,11 +354,10 @@ fn what_starts_no_verification_says_why() {
             with(review(), "/review/state", json!("PENDING")),
             "the review is pending or dismissed",
         ),
-        ("pull_request_review", with(review(), "/review/body", Value::Null), "no sign-off"),
         (
             "pull_request_review",
-            with(review(), "/action", json!("dismissed")),
-            "the action changes no sign-off",
+            with(review(), "/review/body", Value::Null),
+            "no sign-off and no command",
         ),
         (
             "pull_request_review_comment",
@@ -207,7 +381,7 @@ fn what_starts_no_verification_says_why() {
         ),
         ("check_run", with(check_run(), "/sender/type", json!("Bot")), "a bot acted"),
         ("ping", json!({ "zen": "…" }), "ping"),
-        ("star", json!({ "action": "created" }), "the event is not one that starts a verification"),
+        ("star", json!({ "action": "created" }), "the event is not one that is followed"),
     ];
     for (event, payload, why) in cases {
         assert_eq!(of(event, &payload), Event::Nothing(why), "{event} {payload}");
