@@ -307,7 +307,10 @@ fn subject(
         signoff: posted.map(signed_by),
         inputs: Inputs {
             head: head.clone(),
-            base: read.tips.base_sha.clone().unwrap_or_default(),
+            base: match read.pull.merged {
+                true => read.pull.base_sha.clone(),
+                false => read.tips.base_sha.clone().unwrap_or_default(),
+            },
             newer_head: read.newer_head.clone().filter(|newer| newer != head),
             signoff_body: posted.map(|posted| digest_of(posted.body.as_bytes())),
             runs: if required { runs(facts) } else { Vec::new() },

@@ -365,15 +365,15 @@ async fn what_asks_for_nothing_is_answered_200_and_not_stored() {
     within(async {
         let folder = tempfile::tempdir().unwrap();
         let server = start(open(&folder).await, Arc::new(AtOnce), |_| {}).await;
-        let mut deleted = comment_on(7, 11);
-        deleted["action"] = json!("deleted");
+        let mut pinned = comment_on(7, 11);
+        pinned["action"] = json!("pinned");
         let mut elsewhere = comment_on(7, 11);
         elsewhere["repository"]["full_name"] = json!("harbour/elsewhere");
         for (event, body) in [
             ("ping", json!({ "zen": "Design for failure." })),
             ("star", json!({ "action": "created" })),
             ("an-event-of-next-year", json!([])),
-            ("issue_comment", deleted),
+            ("issue_comment", pinned),
             ("issue_comment", elsewhere),
         ] {
             assert_eq!(server.deliver(event, "g1", &body).await, StatusCode::OK, "{event}");

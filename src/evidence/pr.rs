@@ -26,9 +26,13 @@ pub(super) async fn tips(context: &Context<'_>) -> Result<Tips, Missing> {
         .ok_or_else(|| Missing::ours(format!("the branches of {} could not be read", context.repo)))
 }
 
-/// The pinned tip of the target branch: CODEOWNERS is read here and the diff is taken against it.
+/// The pinned tip of the target branch: CODEOWNERS is read here and the diff is taken against it. Of a
+/// merged pull request it is the commit that GitHub holds for it: the tip has its changes already.
 pub(super) async fn base(context: &Context<'_>) -> Result<String, Missing> {
-    let tips = tips(context).await?;
+    let (pull, tips) = in_order!(pull(context), tips(context))?;
+    if pull.merged {
+        return Ok(pull.base_sha);
+    }
     tips.base_sha.ok_or_else(|| {
         Missing::submission(format!("the target branch {} does not exist any more", tips.base_ref))
             .with_fix("Point the pull request at a branch that exists.")

@@ -122,3 +122,16 @@ async fn where_the_scope_cannot_be_read_nothing_is_concluded() {
     assert_eq!(ran.code, 3, "{ran:#?}");
     assert!(ran.stderr.contains("Nothing was concluded"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn a_merged_pull_request_is_judged_by_what_it_changed() {
+    let stand_in = serve(case(B200, |case| {
+        case.spec.pull_request.state = crate::support::PullState::Merged;
+    }))
+    .await;
+    // Its commits are in the target branch, so that the two tips differ in nothing.
+    stand_in.world().move_main("head").unwrap();
+    let verdict = verdict_on(&stand_in, &[]).await;
+    assert_eq!((verdict.code, verdict.outcome()), (0, "APPROVED"));
+    assert_eq!(verdict.json["inputs"]["base"], stand_in.sha("base"));
+}
