@@ -110,7 +110,7 @@ fn serve(runtime: &tokio::runtime::Runtime, file: &Path) -> (SocketAddr, oneshot
     let address = runtime.block_on(async {
         let address = format!("sqlite://{}", file.display());
         let mut watched = Watched::new(None);
-        watched.add("harbour/pilots", PHRASE, None);
+        watched.add("harbour/pilots", &settings());
         let server = Server {
             store: Store::open(&address.into()).await.unwrap(),
             work: Arc::new(AtOnce),
@@ -203,4 +203,13 @@ fn median(times: &[Duration]) -> Duration {
 fn summary(times: &[Duration]) -> String {
     let ms = |q| quantile(times, q).as_secs_f64() * 1e3;
     format!("p50 {:.2} ms, p99 {:.2} ms of {}", ms(0.5), ms(0.99), times.len())
+}
+
+/// A profile's settings, with the phrase of this harbour.
+fn settings() -> countersign::profile::Settings {
+    use countersign::profile::{Profile, builtin};
+    let files = builtin("inferencex").expect("a built-in profile");
+    let mut settings = Profile::from_files("inferencex", &files).expect("it is clean").settings;
+    settings.signoff.phrase = PHRASE.to_owned();
+    settings
 }

@@ -76,7 +76,7 @@ async fn open(folder: &tempfile::TempDir) -> Store {
 
 async fn start(store: Store, work: Arc<dyn Work>, adjust: impl FnOnce(&mut Server)) -> Running {
     let mut watched = Watched::new(Some(77));
-    watched.add("harbour/pilots", PHRASE, None);
+    watched.add("harbour/pilots", &settings());
     let mut server = Server {
         store: store.clone(),
         work,
@@ -517,4 +517,13 @@ async fn no_secret_and_no_body_reaches_a_log_an_answer_or_a_metric() {
         }
     })
     .await;
+}
+
+/// A profile's settings, with the phrase of this harbour.
+fn settings() -> countersign::profile::Settings {
+    use countersign::profile::{Profile, builtin};
+    let files = builtin("inferencex").expect("a built-in profile");
+    let mut settings = Profile::from_files("inferencex", &files).expect("it is clean").settings;
+    settings.signoff.phrase = PHRASE.to_owned();
+    settings
 }

@@ -130,8 +130,7 @@ pub(super) fn profiles(config: &Config) -> anyhow::Result<Profiles> {
 fn watched(config: &Config, profiles: &Profiles) -> Watched {
     let mut watched = Watched::new(config.github.app_id);
     for (repository, loaded) in profiles {
-        let settings = &loaded.rules.profile.settings;
-        watched.add(repository, &settings.signoff.phrase, settings.reuse.as_ref());
+        watched.add(repository, &loaded.rules.profile.settings);
     }
     watched
 }

@@ -16,7 +16,7 @@ use super::now;
 use super::signature::{Secrets, SignedWith};
 use super::telemetry;
 use crate::limits::DELIVERY_NAME_BYTES;
-use crate::store::{Accepted, Delivery, Store, StoreError};
+use crate::store::{Accepted, Delivery, NewJob, PullKey, Store, StoreError};
 
 /// What the door needs.
 pub(super) struct Door {
@@ -126,12 +126,22 @@ impl Door {
         })?;
         let (action, jobs) = match event {
             Event::Nothing(why) => return Ok(Received::Nothing(why)),
-            Event::Asks { action, jobs } => (action, jobs),
+            Event::Asks { action, jobs } => (Some(action), jobs),
+            Event::Finished { action, repository, commit, trigger } => {
+                // Asked of our own memory: most of what finishes is about nothing that was assessed.
+                let pulls = self.store.pulls_at(&repository, &commit).await?;
+                if pulls.is_empty() {
+                    return Ok(Received::Nothing("nothing was assessed at that commit"));
+                }
+                let key = |number| PullKey { repository: repository.clone(), number };
+                let job = |n| NewJob { key: key(n), triggers: vec![trigger.clone()] };
+                (action, pulls.into_iter().map(job).collect())
+            }
         };
         let delivery = Delivery {
             guid: guid.to_owned(),
             event: name.to_owned(),
-            action: Some(action),
+            action,
             repository: jobs.first().map(|job| job.key.repository.clone()).unwrap_or_default(),
             body_sha256: hex::encode(Sha256::digest(&body.bytes)),
             received_at: now(),

@@ -7,14 +7,14 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::facts::SignOffKind;
 use crate::limits::DELIVERY_NAME_BYTES;
-use crate::profile::ReuseSettings;
+use crate::profile::{ReuseSettings, Settings};
 use crate::publish::VERIFY_AGAIN;
 use crate::signoff;
 use crate::store::{Ask, NewJob, PullKey, SignOffRef, Trigger};
 
 use payload::{
     Account, CheckRunPayload, CheckSuitePayload, IssueComment, MergeGroupPayload, Posted,
-    PullRequest, Repository, Review, ReviewComment,
+    PullRequest, Repository, Review, ReviewComment, Status,
 };
 
 /// Which deliveries mean something.
@@ -33,6 +33,8 @@ struct Words {
     phrase: String,
     /// Commands that pin a run.
     reuse: Option<ReuseSettings>,
+    /// The context of our commit status, where there is one.
+    status_context: Option<String>,
 }
 
 impl Watched {
@@ -41,9 +43,13 @@ impl Watched {
         Self { app_id, repositories: BTreeMap::new() }
     }
 
-    /// Watches a repository (`owner/name`): the phrase that opens its sign-offs, and its commands.
-    pub fn add(&mut self, repository: &str, phrase: &str, reuse: Option<&ReuseSettings>) {
-        let words = Words { phrase: phrase.to_owned(), reuse: reuse.cloned() };
+    /// Watches a repository (`owner/name`) that works by this profile.
+    pub fn add(&mut self, repository: &str, settings: &Settings) {
+        let words = Words {
+            phrase: settings.signoff.phrase.clone(),
+            reuse: settings.reuse.clone(),
+            status_context: settings.check_run.status_context.clone(),
+        };
         self.repositories.insert(repository.to_ascii_lowercase(), words);
     }
 
@@ -78,6 +84,18 @@ pub enum Event {
         /// What to do, by pull request; at least one.
         jobs: Vec<NewJob>,
     },
+    /// Something of somebody else finished at a commit: evidence may have changed of what was assessed
+    /// there.
+    Finished {
+        /// `action` of the payload, where it has one.
+        action: Option<String>,
+        /// `owner/name`.
+        repository: String,
+        /// 40 hex digits.
+        commit: String,
+        /// What happened to the pull requests that were assessed there.
+        trigger: Trigger,
+    },
     /// Nothing to do, and why.
     Nothing(&'static str),
 }
@@ -102,6 +120,7 @@ pub fn read(event: &str, body: &[u8], watched: &Watched) -> Result<Event, Malfor
         "check_run" => check_run(parse(body)?, watched),
         "check_suite" => check_suite(parse(body)?, watched),
         "merge_group" => merge_group(parse(body)?, watched),
+        "status" => status(parse(body)?, watched),
         _ => {
             parse::<IgnoredAny>(body)?;
             Err(if event == "ping" { "ping" } else { "the event is not one that is followed" })
@@ -229,10 +248,14 @@ fn check_run(payload: CheckRunPayload, watched: &Watched) -> Meaning {
 /// "Re-run all checks" of a commit. A suite has no external id; of a fork's commit it lists no pull
 /// request, and only the check run itself can be re-run there.
 fn check_suite(payload: CheckSuitePayload, watched: &Watched) -> Meaning {
+    let app = payload.check_suite.app.as_ref().map(|app| app.id);
+    if payload.action == "completed" && app != watched.app_id {
+        let commit = payload.check_suite.head_sha.unwrap_or_default();
+        return finished("check_suite", Some(payload.action), payload.repository, commit, watched);
+    }
     if payload.action != "rerequested" {
         return Err("the action asks for nothing");
     }
-    let app = payload.check_suite.app.map(|app| app.id);
     if app.is_none() || app != watched.app_id {
         return Err("the check suite of another app");
     }
@@ -264,6 +287,34 @@ fn merge_group(payload: MergeGroupPayload, watched: &Watched) -> Meaning {
     let event = format!("merge_group/{}", payload.action);
     let trigger = Trigger { actor: String::new(), event, signoff: None, ask };
     asks(payload.action, payload.repository, [number], vec![trigger])
+}
+
+/// A commit status of somebody else.
+fn status(payload: Status, watched: &Watched) -> Meaning {
+    if payload.state == "pending" {
+        return Err("the commit status is pending");
+    }
+    let words = watched.words(&payload.repository)?;
+    if words.status_context.as_ref() == Some(&payload.context) {
+        return Err("our own");
+    }
+    finished("status", None, payload.repository, payload.sha, watched)
+}
+
+fn finished(
+    event: &str,
+    action: Option<String>,
+    repository: Repository,
+    commit: String,
+    watched: &Watched,
+) -> Meaning {
+    watched.words(&repository)?;
+    if commit.len() != 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err("it names no commit");
+    }
+    let event = format!("{event}/{}", action.as_deref().unwrap_or("finished"));
+    let trigger = Trigger { actor: String::new(), event, signoff: None, ask: Ask::Evidence };
+    Ok(Event::Finished { action, repository: repository.full_name, commit, trigger })
 }
 
 fn asks(

@@ -63,10 +63,14 @@ fn describe() {
 pub(super) fn event_label(header: Option<&HeaderValue>) -> &'static str {
     const KNOWN: &[&str] = &[
         "check_run",
+        "check_suite",
         "issue_comment",
+        "merge_group",
         "ping",
+        "pull_request",
         "pull_request_review",
         "pull_request_review_comment",
+        "status",
     ];
     let name = header.map(HeaderValue::as_bytes).unwrap_or_default();
     KNOWN.iter().find(|known| known.as_bytes() == name).unwrap_or(&"other")

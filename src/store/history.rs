@@ -135,6 +135,19 @@ impl Store {
         rows.iter().map(read_verdict).collect()
     }
 
+    /// The pull requests that have a verdict at one commit, by number.
+    ///
+    /// # Errors
+    /// When the store does not work.
+    pub async fn pulls_at(&self, repository: &str, commit: &str) -> Result<Vec<i64>, StoreError> {
+        const PULLS: &str = "
+            select distinct pull_request from verdict
+            where repository = $1 and commit_sha = $2 order by pull_request";
+        let values = [repository.into(), commit.into()];
+        let rows = self.database.read().await?.rows(PULLS, &values).await?;
+        rows.iter().map(|row| Ok(row.int("pull_request")?)).collect()
+    }
+
     /// The verdict with that id.
     ///
     /// # Errors

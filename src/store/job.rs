@@ -93,6 +93,9 @@ pub enum Ask {
     /// Head, base or state of the pull request changed: everything that stands is looked at afresh,
     /// whoever did it.
     Changed,
+    /// Something finished at the head that may be evidence: what was assessed there is looked at again,
+    /// whoever did it.
+    Evidence,
     /// A sign-off is no longer there: what it was worth goes, whoever did it.
     Withdrawn,
     /// The merge queue made a commit of it.

@@ -232,6 +232,7 @@ pub(super) struct CheckSuitePayload {
 
 #[derive(Deserialize)]
 pub(super) struct CheckSuite {
+    pub(super) head_sha: Option<String>,
     pub(super) app: Option<AppRef>,
     #[serde(default)]
     pub(super) pull_requests: Vec<SuitePull>,
@@ -290,4 +291,13 @@ impl MergeGroup {
         let (number, _) = inside.strip_prefix("/pr-")?.split_once('-')?;
         number.parse().ok().filter(|number| *number > 0)
     }
+}
+
+/// `status`.
+#[derive(Deserialize)]
+pub(super) struct Status {
+    pub(super) sha: String,
+    pub(super) state: String,
+    pub(super) context: String,
+    pub(super) repository: Repository,
 }

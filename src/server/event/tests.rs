@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::profile::{Presence, ReuseCommandSettings};
+use crate::profile::{Presence, Profile, ReuseCommandSettings, builtin};
 
 const PHRASE: &str = "As a pilot of this harbour";
 const APP: u64 = 77;
@@ -13,7 +13,12 @@ fn watched() -> Watched {
         commands: vec![command("/moor", Presence::Required)],
         associations: vec!["MEMBER".into()],
     };
-    watched.add("Harbour/Pilots", PHRASE, Some(&reuse));
+    let files = builtin("inferencex").expect("a built-in profile");
+    let mut settings = Profile::from_files("inferencex", &files).expect("it is clean").settings;
+    settings.signoff.phrase = PHRASE.to_owned();
+    settings.reuse = Some(reuse);
+    settings.check_run.status_context = Some("harbour".to_owned());
+    watched.add("Harbour/Pilots", &settings);
     watched
 }
 
@@ -253,6 +258,44 @@ fn a_rerun_of_the_suite_asks_for_the_pull_requests_of_this_repository() {
     assert_eq!(of("check_suite", &suite(json!([]))), none);
     let other = with(suite(json!([pull(7, 5)])), "/check_suite/app/id", json!(78));
     assert_eq!(of("check_suite", &other), Event::Nothing("the check suite of another app"));
+}
+
+#[test]
+fn what_others_finish_at_a_commit_may_be_evidence() {
+    let commit = "c".repeat(40);
+    let suite = json!({
+        "action": "completed",
+        "check_suite": { "app": { "id": 78 }, "head_sha": commit, "pull_requests": [] },
+        "repository": { "id": 5, "full_name": "harbour/pilots" },
+        "sender": { "login": "tug[bot]", "type": "Bot" },
+    });
+    let finished = |action: Option<&str>, event: &str| Event::Finished {
+        action: action.map(str::to_owned),
+        repository: "harbour/pilots".into(),
+        commit: commit.clone(),
+        trigger: Trigger {
+            actor: String::new(),
+            event: event.into(),
+            signoff: None,
+            ask: Ask::Evidence,
+        },
+    };
+    let of_suite = of("check_suite", &suite);
+    assert_eq!(of_suite, finished(Some("completed"), "check_suite/completed"));
+    // Ours finishes with every verdict.
+    let own = with(suite.clone(), "/check_suite/app/id", json!(APP));
+    assert_eq!(of("check_suite", &own), Event::Nothing("the action asks for nothing"));
+    let cut = with(suite, "/check_suite/head_sha", json!("cc"));
+    assert_eq!(of("check_suite", &cut), Event::Nothing("it names no commit"));
+    let status = json!({
+        "sha": commit, "state": "success", "context": "tide",
+        "repository": { "id": 5, "full_name": "harbour/pilots" },
+    });
+    assert_eq!(of("status", &status), finished(None, "status/finished"));
+    let pending = with(status.clone(), "/state", json!("pending"));
+    assert_eq!(of("status", &pending), Event::Nothing("the commit status is pending"));
+    let own = with(status, "/context", json!("harbour"));
+    assert_eq!(of("status", &own), Event::Nothing("our own"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Seen<'_> {
     pub(super) fn counting(&self) -> Vec<&Trigger> {
         let counts = |trigger: &&Trigger| match trigger.ask {
             Ask::Verify | Ask::Again => self.may(&trigger.actor),
-            Ask::Changed | Ask::Withdrawn | Ask::Queued { .. } => true,
+            Ask::Changed | Ask::Evidence | Ask::Withdrawn | Ask::Queued { .. } => true,
         };
         self.triggers.iter().filter(counts).collect()
     }
@@ -69,7 +69,7 @@ impl Seen<'_> {
             .collect();
         let all = asked.iter().any(|trigger| match trigger.ask {
             Ask::Verify => trigger.signoff.is_none(),
-            Ask::Again | Ask::Changed => true,
+            Ask::Again | Ask::Changed | Ask::Evidence => true,
             Ask::Withdrawn | Ask::Queued { .. } => false,
         });
         let signoffs = self.standing.iter().filter_map(|posted| {
@@ -170,6 +170,13 @@ mod tests {
         let known = [(STRANGER, true)];
         let all = vec![(ADA, true), (BEN, true), (STRANGER, true)];
         assert_eq!(plan(true, &pushed, &known), Some(all));
+    }
+
+    #[test]
+    fn what_finishes_at_the_head_has_what_was_assessed_there_looked_at_again() {
+        let finished = [trigger("", None, Ask::Evidence)];
+        let both = [(ADA, true), (BEN, true)];
+        assert_eq!(plan(true, &finished, &both), Some(both.to_vec()));
     }
 
     #[test]
