@@ -70,7 +70,8 @@ impl Verifications {
         match to.publisher.complete(to.subject, &run, conclusion, &output).await {
             // An earlier try finished its run with what was true then: this is another verification.
             Err(PublishError::Finished { .. }) => {
-                let n = self.next_number(job, to.subject, 0).await?;
+                let after = to.publisher.latest(to.subject).await?.map_or(0, |(n, _)| n);
+                let n = self.next_number(job, to.subject, after).await?;
                 let again = to.publisher.begin(to.subject, n, &output.title, "").await?;
                 to.publisher.complete(to.subject, &again, conclusion, &output).await?;
             }
