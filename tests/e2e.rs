@@ -12,6 +12,7 @@ mod support;
 mod crash;
 mod house;
 mod inert;
+mod life;
 mod lint;
 mod publish;
 mod replay;

@@ -55,6 +55,7 @@ fn run(case: &mut Case) -> &mut RunSpec {
 /// Adds a conversation comment at a time.
 fn say(case: &mut Case, id: u64, author: &str, created: &str, body: &str) {
     case.spec.comments.push(CommentSpec {
+        pull: None,
         id,
         author: author.to_owned(),
         kind: CommentKind::IssueComment,

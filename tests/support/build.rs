@@ -11,7 +11,7 @@ use super::auth::permissions;
 use super::case::{Case, Tree, TreeFile};
 use super::git::NewCommit;
 use super::history::{History, rfc3339, seconds};
-use super::spec::{CommentSpec, PullState, Spec, UpstreamPull};
+use super::spec::{CommentSpec, MorePull, PullState, Spec, UpstreamPull};
 use super::world::{CheckRun, Comment, Pull, Repo, World, fake_sha};
 
 impl World {
@@ -36,6 +36,7 @@ impl World {
             requests: Vec::new(),
             deliveries: Vec::new(),
             webhook_url: None,
+            queued: Vec::new(),
             spent: 0,
             ticks: now,
             last_id: 9_000_000_000,
@@ -106,8 +107,49 @@ impl World {
         repo.own = true;
         repo.private = spec.private;
         repo.pulls.insert(pull.number, state);
+        for (branch, id) in &spec.branches {
+            let sha = self.commit(id).with_context(|| format!("branches: no commit {id}"))?;
+            repo.branches.insert(branch.clone(), sha);
+        }
+        for pull in &spec.more {
+            let pull = self.more_pull(pull, &mut repo, now)?;
+            ensure!(!repo.pulls.contains_key(&pull.number), "more: {} twice", pull.number);
+            repo.pulls.insert(pull.number, pull);
+        }
         self.repos.insert(name.to_lowercase(), repo);
         Ok(())
+    }
+
+    fn more_pull(&self, more: &MorePull, repo: &mut Repo, now: i64) -> anyhow::Result<Pull> {
+        let what = || format!("more: {}", more.number);
+        let no_head = || format!("{}: no commit {}", what(), more.head);
+        let head_sha = self.commit(&more.head).with_context(no_head)?;
+        let base_ref = more.base.clone().unwrap_or_else(|| repo.default_branch.clone());
+        let tip = repo.branches.get(&base_ref).with_context(what)?;
+        let base_sha = self.history.git.merge_base(tip, &head_sha).with_context(what)?;
+        let head_ref = format!("change-{}", more.number);
+        repo.branches.insert(head_ref.clone(), head_sha.clone());
+        let merged = more.state == PullState::Merged;
+        let created_at = rfc3339(now - 7 * 86_400);
+        Ok(Pull {
+            number: more.number,
+            title: more.title.clone(),
+            body: None,
+            author: more.author.clone(),
+            labels: more.labels.clone(),
+            state: more.state,
+            draft: more.draft,
+            base_ref,
+            base_sha,
+            head_ref,
+            head_sha,
+            head_repo: repo.name.clone(),
+            updated_at: created_at.clone(),
+            created_at,
+            merged_at: merged.then(|| rfc3339(now)),
+            merge_commit: merged.then(|| self.history.tip.clone()),
+            listed: None,
+        })
     }
 
     fn repo_named(&self, name: &str, branch: &str, branches: BTreeMap<String, String>) -> Repo {
@@ -221,6 +263,8 @@ impl World {
     /// A comment as `case.yaml` (or a control request) describes it.
     pub fn comment_of(&self, spec: &CommentSpec, default_time: i64) -> anyhow::Result<Comment> {
         let what = || format!("comment {}", spec.id);
+        let pull = spec.pull.unwrap_or(self.case.spec.pull_request.number);
+        ensure!(self.own().pulls.contains_key(&pull), "{}: no pull request {pull}", what());
         let body = match (&spec.file, &spec.body) {
             (Some(file), None) => {
                 self.history.fill(&self.case.text(file).with_context(what)?).with_context(what)?
@@ -234,10 +278,11 @@ impl World {
         let editor = spec.edited_by.clone().unwrap_or_else(|| spec.author.clone());
         let commit = match &spec.commit {
             Some(id) => self.commit(id).with_context(|| format!("{}: no commit {id}", what()))?,
-            None => self.pull().head_sha.clone(),
+            None => self.pull_of(pull).head_sha.clone(),
         };
         Ok(Comment {
             id: spec.id,
+            pull,
             author: spec.author.clone(),
             kind: spec.kind,
             body,

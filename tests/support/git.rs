@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::case::Tree;
+use super::case::{Tree, TreeFile};
 
 /// A repository of its own in a folder that goes away with it.
 #[derive(Debug)]
@@ -265,6 +265,26 @@ impl Git {
             change.patch = patch;
         }
         Ok(changes)
+    }
+
+    /// The same as a tree to lay over another commit's.
+    pub fn changes(&self, from: &str, to: &str) -> anyhow::Result<Tree> {
+        let mut tree = Tree::new();
+        for change in self.diff(from, to)? {
+            if let Some(previous) = change.previous {
+                tree.insert(previous, None);
+            }
+            let file = match change.status {
+                "removed" => None,
+                _ => {
+                    let name = format!("{to}:{}", change.path);
+                    let object = self.object(&name).with_context(|| name.clone())?;
+                    Some(TreeFile { bytes: object.bytes.to_vec(), executable: false })
+                }
+            };
+            tree.insert(change.path, file);
+        }
+        Ok(tree)
     }
 
     /// Runs git, unless it has answered the same before.

@@ -1,4 +1,4 @@
-//! `POST /graphql` for the two operations that countersign sends.
+//! `POST /graphql` for the three operations that countersign sends.
 //!
 //! Not a GraphQL engine: an operation is known by its name, or by the fields that its text asks
 //! for, and answered with exactly its own fields.
@@ -29,6 +29,7 @@ pub fn answer(world: &World, request: &Request) -> Outcome {
     match named {
         "Tips" => tips(world, variables),
         "Edits" => edits(world, variables),
+        "MergeQueue" => merge_queue(world, variables),
         _ if query.contains("nodes(") => edits(world, variables),
         _ if query.contains("headRefOid") => tips(world, variables),
         other => {
@@ -89,6 +90,35 @@ fn tips(world: &World, variables: &Value) -> Outcome {
         }]);
     }
     Answer::ok(&body)
+}
+
+fn merge_queue(world: &World, variables: &Value) -> Outcome {
+    let own = world.own();
+    let asked = format!(
+        "{}/{}",
+        variables["owner"].as_str().unwrap_or_default(),
+        variables["name"].as_str().unwrap_or_default()
+    );
+    let is_it = asked.eq_ignore_ascii_case(&own.name)
+        && variables["branch"].as_str() == Some(own.default_branch.as_str());
+    let nodes: Vec<Value> = world
+        .queued
+        .iter()
+        .enumerate()
+        .map(|(index, queued)| {
+            json!({
+                "position": index + 1,
+                "headCommit": { "oid": queued.commit },
+                "baseCommit": { "oid": queued.base },
+                "pullRequest": {
+                    "number": queued.number,
+                    "headRefOid": world.history.spoken(&world.pull_of(queued.number).head_sha),
+                },
+            })
+        })
+        .collect();
+    let queue = is_it.then(|| json!({ "entries": { "nodes": nodes } }));
+    Answer::ok(&json!({ "data": { "repository": { "mergeQueue": queue } } }))
 }
 
 fn edits(world: &World, variables: &Value) -> Outcome {

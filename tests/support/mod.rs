@@ -35,10 +35,10 @@ pub use self::{
     process::ServerProcess,
     rounds::Round,
     spec::{
-        ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, Move,
-        OneOrMany, Person, PullState, RunSpec, Spec, UpstreamPull, UpstreamSpec,
+        ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, MorePull,
+        Move, OneOrMany, Person, PullState, RunSpec, Spec, UpstreamPull, UpstreamSpec,
     },
     stand_in::{Options, StandIn},
     webhook::signature,
-    world::{Logged, World, Write},
+    world::{CheckRun, Logged, World, Write},
 };

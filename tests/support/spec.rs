@@ -37,6 +37,12 @@ pub struct Spec {
     pub commits: Vec<CommitSpec>,
     /// The pull request.
     pub pull_request: PullSpec,
+    /// Further pull requests of the repository.
+    #[serde(default)]
+    pub more: Vec<MorePull>,
+    /// Further branches of the repository, by the id of a commit.
+    #[serde(default)]
+    pub branches: BTreeMap<String, String>,
     /// Roles by login; a login that is not here has none.
     #[serde(default)]
     pub people: BTreeMap<String, Option<Person>>,
@@ -143,6 +149,26 @@ pub struct PullSpec {
     pub merge_commit: Option<String>,
 }
 
+/// A further pull request, onto the branch that `base` names or else the default branch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MorePull {
+    pub number: u64,
+    pub author: String,
+    /// Id of its newest commit, one of `commits`.
+    pub head: String,
+    #[serde(default)]
+    pub title: String,
+    #[serde(default)]
+    pub base: Option<String>,
+    #[serde(default)]
+    pub state: PullState,
+    #[serde(default)]
+    pub draft: bool,
+    #[serde(default)]
+    pub labels: Vec<String>,
+}
+
 fn head_branch() -> String {
     "change".to_owned()
 }
@@ -181,6 +207,9 @@ pub struct Person {
 #[serde(deny_unknown_fields)]
 pub struct CommentSpec {
     pub id: u64,
+    /// The pull request that it is on; the case's own by default.
+    #[serde(default)]
+    pub pull: Option<u64>,
     pub author: String,
     #[serde(default)]
     pub kind: CommentKind,

@@ -125,7 +125,11 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
         "installation": { "id": INSTALLATION_ID, "node_id": format!("MDIz{INSTALLATION_ID}") },
         "sender": shapes::user(world, sender.unwrap_or(&world.case.spec.pull_request.author)),
     });
-    let pull = world.pull();
+    let number = asked["pull"].as_u64();
+    let mut pull = number.map_or_else(|| world.pull(), |number| world.pull_of(number));
+    if number.is_some() {
+        payload["sender"] = shapes::user(world, sender.unwrap_or(&pull.author));
+    }
     match event {
         "ping" => {
             payload["zen"] = json!("Keep it logically awesome.");
@@ -138,6 +142,7 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
                 _ => CommentKind::ReviewComment,
             };
             let comment = comment_of(world, kind, asked)?;
+            pull = world.pull_of(comment.pull);
             let default = if kind == CommentKind::Review { "submitted" } else { "created" };
             payload["action"] = json!(action(default));
             payload["sender"] = shapes::user(world, sender.unwrap_or(&comment.author));
@@ -201,26 +206,44 @@ fn payload(world: &World, event: &str, asked: &Value) -> anyhow::Result<Value> {
             payload["check_suite"] = json!({
                 "id": shapes::id_of(&pull.head_sha),
                 "head_branch": pull.head_ref,
-                "head_sha": head_of(world, asked)?,
+                "head_sha": match asked["head"].as_str() {
+                    Some(_) => head_of(world, asked)?,
+                    None => world.history.spoken(&pull.head_sha),
+                },
                 "status": "completed",
-                "conclusion": null,
-                "pull_requests": [],
-                "app": shapes::app(world, super::auth::APP_SLUG),
+                "conclusion": if action("rerequested") == "completed" { json!("success") } else { Value::Null },
+                // Of a fork's commit GitHub lists none.
+                "pull_requests": if pull.head_repo.eq_ignore_ascii_case(&own.name) {
+                    json!([{
+                        "id": shapes::id_of(&format!("{}#{}", own.name, pull.number)),
+                        "number": pull.number,
+                        "head": { "ref": pull.head_ref, "sha": pull.head_sha },
+                        "base": { "ref": pull.base_ref, "repo": { "id": shapes::id_of(&own.name) } },
+                    }])
+                } else {
+                    json!([])
+                },
+                "app": shapes::app(world, asked["app"].as_str().unwrap_or(super::auth::APP_SLUG)),
             });
         }
         "merge_group" => {
             payload["action"] = json!(action("checks_requested"));
-            let sha = head_of(world, asked)?;
+            let queued = world.queued.iter().find(|queued| queued.number == pull.number);
+            let queued = queued.with_context(|| format!("#{} is not queued", pull.number))?;
+            let sha = queued.commit.clone();
             payload["merge_group"] = json!({
                 "head_sha": sha,
-                "head_ref": format!(
-                    "refs/heads/gh-readonly-queue/{}/pr-{}-{}",
-                    pull.base_ref, pull.number, pull.base_sha
-                ),
-                "base_sha": pull.base_sha,
+                "head_ref": format!("refs/heads/{}", queued.group),
+                "base_sha": queued.base,
                 "base_ref": format!("refs/heads/{}", pull.base_ref),
                 "head_commit": { "id": sha, "message": pull.title },
             });
+        }
+        "status" => {
+            let sha = head_of(world, asked)?;
+            payload["sha"] = json!(sha);
+            payload["state"] = asked.get("state").cloned().unwrap_or_else(|| json!("success"));
+            payload["context"] = asked.get("context").cloned().unwrap_or_else(|| json!("ci"));
         }
         "push" => {
             let sha = head_of(world, asked)?;

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::artifacts::Artifact;
 use super::auth::{APP_SLUG, unix_now};
 use super::case::Case;
-use super::git::{FileChange, Git};
+use super::git::{FileChange, Git, NewCommit};
 use super::history::{History, rfc3339};
 use super::spec::{CommentKind, PullState};
 
@@ -38,6 +38,8 @@ pub struct World {
     pub requests: Vec<Logged>,
     pub deliveries: Vec<Value>,
     pub webhook_url: Option<String>,
+    /// The merge queue of the default branch, first to be merged first.
+    pub queued: Vec<Queued>,
     /// Requests that counted against the rate limit.
     pub spent: u64,
     pub(super) ticks: i64,
@@ -83,10 +85,24 @@ pub struct Pull {
     pub listed: Option<Vec<String>>,
 }
 
+/// A pull request in the merge queue.
+#[derive(Debug, Clone)]
+pub struct Queued {
+    pub number: u64,
+    /// The commit that the queue made of it.
+    pub commit: String,
+    /// What that commit stands on.
+    pub base: String,
+    /// Its branch.
+    pub group: String,
+}
+
 /// A comment or review.
 #[derive(Debug, Clone)]
 pub struct Comment {
     pub id: u64,
+    /// The pull request that it is on.
+    pub pull: u64,
     pub author: String,
     pub kind: CommentKind,
     pub body: String,
@@ -159,6 +175,30 @@ impl World {
         repo.pulls.get_mut(&self.case.spec.pull_request.number).expect("the case's pull request")
     }
 
+    /// A pull request of the case's repository.
+    ///
+    /// # Panics
+    /// Where it has none of that number.
+    pub fn pull_of(&self, number: u64) -> &Pull {
+        self.own().pulls.get(&number).unwrap_or_else(|| panic!("no pull request {number}"))
+    }
+
+    /// The same, to change.
+    ///
+    /// # Panics
+    /// Where it has none of that number.
+    pub fn pull_mut_of(&mut self, number: u64) -> &mut Pull {
+        let name = self.case.spec.repository.to_lowercase();
+        let repo = self.repos.get_mut(&name).expect("the case's repository");
+        repo.pulls.get_mut(&number).unwrap_or_else(|| panic!("no pull request {number}"))
+    }
+
+    /// The comments and reviews of a pull request, by id.
+    pub fn comments_on(&self, number: u64, kind: CommentKind) -> Vec<&Comment> {
+        let on = |comment: &&Comment| comment.pull == number && comment.kind == kind;
+        self.comments.values().filter(on).collect()
+    }
+
     /// The repository of the case.
     pub fn own(&self) -> &Repo {
         &self.repos[&self.case.spec.repository.to_lowercase()]
@@ -176,12 +216,17 @@ impl World {
 
     /// Moves the head of the pull request.
     pub fn push(&mut self, id: &str) -> anyhow::Result<String> {
+        self.push_to(self.case.spec.pull_request.number, id)
+    }
+
+    /// Moves the head of one of its pull requests.
+    pub fn push_to(&mut self, number: u64, id: &str) -> anyhow::Result<String> {
         let sha = self.commit(id).with_context(|| {
             let ids: Vec<&str> = self.history.commits.keys().map(String::as_str).collect();
             format!("no commit {id}; the case has {}", ids.join(", "))
         })?;
         let time = self.tick();
-        let pull = self.pull_mut();
+        let pull = self.pull_mut_of(number);
         pull.head_sha.clone_from(&sha);
         pull.updated_at = time;
         let (branch, head_repo) = (pull.head_ref.clone(), pull.head_repo.to_lowercase());
@@ -189,6 +234,56 @@ impl World {
             repo.branches.insert(branch, sha.clone());
         }
         Ok(sha)
+    }
+
+    /// Merges a pull request: its changes are in the target branch, and GitHub keeps the commit that
+    /// the target stood at.
+    pub fn merge(&mut self, number: u64) -> anyhow::Result<String> {
+        let pull = self.pull_of(number).clone();
+        let tip = self.own().branches[&pull.base_ref].clone();
+        let merged = self.merge_commit(&tip, &pull)?;
+        let time = self.tick();
+        let name = self.case.spec.repository.to_lowercase();
+        let repo = self.repos.get_mut(&name).context("the case's repository")?;
+        repo.branches.insert(pull.base_ref.clone(), merged.clone());
+        let pull = self.pull_mut_of(number);
+        pull.base_sha = tip;
+        pull.state = PullState::Merged;
+        pull.merged_at = Some(time.clone());
+        pull.updated_at = time;
+        pull.merge_commit = Some(merged.clone());
+        Ok(merged)
+    }
+
+    /// Puts pull requests into the merge queue of the default branch, in that order; gives the commit
+    /// of each: the target with everything before it, and itself.
+    pub fn queue(&mut self, numbers: &[u64]) -> anyhow::Result<Vec<String>> {
+        let branch = self.own().default_branch.clone();
+        let mut tip = self.own().branches[&branch].clone();
+        let name = self.case.spec.repository.to_lowercase();
+        self.queued.clear();
+        for number in numbers {
+            let pull = self.pull_of(*number).clone();
+            let commit = self.merge_commit(&tip, &pull)?;
+            let group = format!("gh-readonly-queue/{branch}/pr-{number}-{tip}");
+            let repo = self.repos.get_mut(&name).context("the case's repository")?;
+            repo.branches.insert(group.clone(), commit.clone());
+            self.queued.push(Queued { number: *number, commit: commit.clone(), base: tip, group });
+            tip = commit;
+        }
+        Ok(self.queued.iter().map(|queued| queued.commit.clone()).collect())
+    }
+
+    /// A merge of a pull request's head onto a commit.
+    fn merge_commit(&self, onto: &str, pull: &Pull) -> anyhow::Result<String> {
+        let changes = self.history.git.changes(&pull.base_sha, &pull.head_sha)?;
+        self.history.git.commit(&NewCommit {
+            parents: vec![onto, &pull.head_sha],
+            tree_of: Some(onto),
+            changes: &changes,
+            message: &format!("Merge pull request #{}", pull.number),
+            date: self.ticks,
+        })
     }
 
     /// Moves the tip of the default branch.

@@ -46,11 +46,10 @@ pub fn comments(
     repo.pulls.get(&number(text)?).ok_or_else(Answer::not_found)?;
     match method {
         "GET" => {
-            let comments = world
-                .comments
-                .values()
-                .filter(|comment| repo.own && comment.kind == CommentKind::IssueComment)
-                .collect();
+            let comments = match repo.own {
+                true => world.comments_on(number(text)?, CommentKind::IssueComment),
+                false => Vec::new(),
+            };
             since(world, request, comments)
         }
         "POST" => {
@@ -62,6 +61,7 @@ pub fn comments(
             let time = world.tick();
             let comment = Comment {
                 id: world.next_id(),
+                pull: number(text)?,
                 author,
                 kind: CommentKind::IssueComment,
                 body,
@@ -70,7 +70,7 @@ pub fn comments(
                 updated_at: time,
                 edited: None,
                 state: "COMMENTED".to_owned(),
-                commit: world.pull().head_sha.clone(),
+                commit: world.pull_of(number(text)?).head_sha.clone(),
                 path: None,
                 line: None,
                 app,

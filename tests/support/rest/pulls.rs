@@ -40,8 +40,7 @@ pub fn of_commit(world: &World, request: &Request, repo: &Repo, reference: &str)
 pub fn one(world: &World, request: &Request, repo: &Repo, text: &str, rest: &[&str]) -> Outcome {
     let pull = repo.pulls.get(&number(text)?).ok_or_else(Answer::not_found)?;
     let of = |kind| -> Vec<&Comment> {
-        let comments = world.comments.values().filter(|comment| comment.kind == kind);
-        comments.filter(|_| repo.own).collect()
+        if repo.own { world.comments_on(pull.number, kind) } else { Vec::new() }
     };
     match rest {
         [] => Answer::ok(&shapes::pull(world, repo, pull)),

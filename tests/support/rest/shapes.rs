@@ -165,7 +165,7 @@ pub fn pull(world: &World, repo: &Repo, pull: &Pull) -> Value {
     let mut value = pull_brief(world, repo, pull);
     let changes = world.pull_changes(pull).unwrap_or_default();
     let count = |of: CommentKind| {
-        if repo.own { world.comments.values().filter(|c| c.kind == of).count() } else { 0 }
+        if repo.own { world.comments_on(pull.number, of).len() } else { 0 }
     };
     let commits = if repo.own { world.pull_commits(pull).len() } else { 1 };
     let merged = pull.merged_at.is_some();
@@ -260,7 +260,7 @@ pub fn issue(world: &World, repo: &Repo, pull: &Pull) -> Value {
     let url = format!("{}/repos/{}", world.url, repo.name);
     let html = format!("https://github.com/{}/pull/{}", repo.name, pull.number);
     let n = pull.number;
-    let comments = world.comments.values().filter(|c| c.kind == CommentKind::IssueComment).count();
+    let comments = world.comments_on(n, CommentKind::IssueComment).len();
     json!({
         "id": id_of(&format!("{html}#issue")),
         "node_id": format!("PR_{}", id_of(&html)),
@@ -336,7 +336,7 @@ pub fn association(world: &World, login: &str) -> String {
 /// A comment or review.
 pub fn comment(world: &World, comment: &Comment) -> Value {
     let repo = world.own();
-    let n = world.case.spec.pull_request.number;
+    let n = comment.pull;
     let url = format!("{}/repos/{}", world.url, repo.name);
     let html = format!("https://github.com/{}/pull/{n}", repo.name);
     let id = comment.id;
