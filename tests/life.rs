@@ -45,8 +45,14 @@ impl Changes {
     }
 }
 
-/// The case, with three commits for each pull request: `101-1` is its head, `101-2` can be pushed.
-fn atlas() -> Case {
+/// The case with all its pull requests.
+fn whole_atlas() -> Case {
+    atlas(&PULLS.collect::<Vec<_>>())
+}
+
+/// The case with some of its pull requests beside 101, each with three commits: `103-1` is the head of
+/// 103, `103-2` can be pushed.
+fn atlas(pulls: &[u64]) -> Case {
     Case::load("twenty-pulls").with(|case| {
         let commit = |id: String, tree: String| CommitSpec {
             id,
@@ -54,7 +60,7 @@ fn atlas() -> Case {
             parent: Some("base".to_owned()),
             ..CommitSpec::default()
         };
-        for pull in PULLS {
+        for pull in pulls.iter().copied() {
             for n in 1..=3 {
                 let tree = format!("heads/{pull}-{n}");
                 for folder in Changes::of(pull).folders() {

@@ -4,6 +4,7 @@ use super::*;
 use crate::support::PullState;
 
 const ALPHA: u64 = 103;
+const CORE: u64 = 104;
 
 /// The states that a pull request can be in.
 const STATES: [&str; 4] = ["open", "draft", "closed", "merged"];
@@ -19,7 +20,7 @@ fn put(world: &mut World, pull: u64, state: &str) {
 
 /// A life in which the pull request is in that state, with a sign-off on it or none.
 async fn in_state(state: &str, signed: bool) -> Life {
-    let life = Life::start(atlas()).await;
+    let life = Life::start(atlas(&[ALPHA, CORE])).await;
     put(&mut life.world(), ALPHA, state);
     if signed {
         let signoff = comment(11, ALPHA, "al-ice", CommentKind::IssueComment, &form(3));
@@ -149,7 +150,7 @@ async fn who_may_not_ask_is_not_heard() {
 async fn a_sign_off_that_is_taken_away_no_longer_counts() {
     for state in STATES {
         for kind in [CommentKind::IssueComment, CommentKind::Review, CommentKind::ReviewComment] {
-            let life = Life::start(atlas()).await;
+            let life = Life::start(atlas(&[ALPHA, CORE])).await;
             life.posts(comment(11, ALPHA, "al-ice", kind, &form(3))).await;
             assert_eq!(life.runs(ALPHA), ["success"]);
             let action = if kind == CommentKind::Review {
@@ -219,7 +220,7 @@ async fn an_exception_that_is_taken_back_is_gone() {
 #[tokio::test]
 async fn what_others_finish_has_the_assessed_commit_looked_at_again() {
     for state in STATES {
-        let life = Life::start(atlas()).await;
+        let life = Life::start(atlas(&[ALPHA, CORE])).await;
         life.posts(comment(11, ALPHA, "al-ice", CommentKind::IssueComment, &form(3))).await;
         put(&mut life.world(), ALPHA, state);
         let head = life.world().pull_of(ALPHA).head_sha.clone();
@@ -264,12 +265,11 @@ async fn what_changes_nothing_does_nothing_in_every_state() {
 
 #[tokio::test]
 async fn what_nobody_has_to_sign_is_said_at_once() {
-    let life = Life::start(atlas()).await;
-    let core = 104;
-    assert_eq!(Changes::of(core), Changes::Core);
-    let opened = json!({ "event": "pull_request", "action": "opened", "pull": core });
+    let life = Life::start(atlas(&[ALPHA, CORE])).await;
+    assert_eq!(Changes::of(CORE), Changes::Core);
+    let opened = json!({ "event": "pull_request", "action": "opened", "pull": CORE });
     assert_eq!(life.happens(opened).await, 202);
-    assert_eq!(life.runs(core), ["success"]);
-    assert_eq!(life.title(core), "no sign-off required");
-    assert!(life.comments(core).is_empty());
+    assert_eq!(life.runs(CORE), ["success"]);
+    assert_eq!(life.title(CORE), "no sign-off required");
+    assert!(life.comments(CORE).is_empty());
 }
