@@ -284,6 +284,7 @@ pub async fn verify(
             upstream: Vec::new(),
             date,
         },
+        profile: rules.profile.settings.name.clone(),
         rules_digest: rules.digest.clone(),
         evidence_digest: format!("sha256:{digest}"),
         partial: options.only.is_some(),

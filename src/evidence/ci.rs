@@ -212,10 +212,7 @@ mod tests {
         assert_eq!(counted(&[(1, "failure", None), (2, "success", None)]), [2]);
         assert_eq!(counted(&[(1, "success", None), (2, "pending", None)]), [2]);
         let again = [("ci.yml", 7, 1), ("ci.yml", 7, 2)];
-        assert_eq!(
-            counted(&[(1, "failure", Some(again[0])), (2, "success", Some(again[1]))]),
-            [2]
-        );
+        assert_eq!(counted(&[(1, "failure", Some(again[0])), (2, "success", Some(again[1]))]), [2]);
     }
 
     #[test]

@@ -184,7 +184,8 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
             let at = place(node, &["ci", "passing", &index.to_string()]);
             let message = format!("no check of GitHub's ends in `{state}`");
             problems.push(
-                Diagnostic::new("profile.yaml", at, message).suggesting(state, ENDED.iter().copied()),
+                Diagnostic::new("profile.yaml", at, message)
+                    .suggesting(state, ENDED.iter().copied()),
             );
         }
     }

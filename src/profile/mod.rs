@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::signoff::settings::{Grammar, ItemTable};
 pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 
+/// The built-in profile that is used where none is named.
+pub const DEFAULT_PROFILE: &str = "inferencex";
+
 /// A checked profile.
 #[derive(Debug, Clone)]
 pub struct Profile {
