@@ -188,8 +188,11 @@ mod tests {
         }
     }
 
+    /// A workflow's file, its run and the attempt.
+    type Where = (&'static str, i64, i64);
+
     /// What counts of namesakes: id, conclusion, and where a workflow executed it.
-    fn counted(runs: &[(i64, &str, Option<(&str, i64, i64)>)]) -> Vec<i64> {
+    fn counted(runs: &[(i64, &str, Option<Where>)]) -> Vec<i64> {
         let places = runs.iter().filter_map(|(id, _, place)| {
             let (workflow, run, attempt) = (*place)?;
             Some((*id, Execution { workflow: workflow.to_owned(), run, attempt }))

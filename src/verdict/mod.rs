@@ -85,7 +85,9 @@ pub struct Verdict {
     pub pull_request: i64,
     /// The sign-off; `null` where none is there (`NOT_REQUIRED`, or a local run without one).
     pub signoff: Option<SignedBy>,
-    /// Name of the profile whose rules were evaluated.
+    /// Name of the profile whose rules were evaluated. Not part of the JSON, which names them by their
+    /// digest.
+    #[serde(skip)]
     pub profile: String,
     /// SHA-256 of the rule files (`sha256:` and 64 hex digits).
     pub rules_digest: String,

@@ -68,7 +68,6 @@ async fn a_whole_sign_off_is_approved() {
         ("review", "attested"),
     ];
     assert_eq!(told, expected);
-    assert_eq!(verdict.json["profile"], "example");
     // build, two tests, the audit and the status; `publish` was skipped.
     assert!(verdict.row("ci").summary().starts_with("5 checks ran on"), "{:#}", verdict.json);
 }
@@ -301,6 +300,7 @@ async fn the_configuration_says_which_profile_serves_the_repository() {
     std::fs::write(&file, format!("{server}{other}{parcel}")).unwrap();
     let verdict = Verdict::of(countersign(&stand_in, &verify).await);
     assert_eq!((verdict.code, verdict.outcome()), (0, "APPROVED"), "{}", verdict.stderr);
+    let built_in = verdict.json["rules_digest"].clone();
 
     // Its folder of profiles counts too, relative to the file.
     let profiles = folder.path().join("profiles/mine");
@@ -312,12 +312,13 @@ async fn the_configuration_says_which_profile_serves_the_repository() {
     let mine = parcel.replace("\"example\"", "\"mine\"");
     std::fs::write(&file, format!("rules = \"profiles\"\n{mine}")).unwrap();
     let verdict = Verdict::of(countersign(&stand_in, &verify).await);
-    assert_eq!((verdict.code, &verdict.json["profile"]), (0, &Value::from("mine")));
+    assert_eq!(verdict.code, 0, "{}", verdict.stderr);
+    assert_ne!(verdict.json["rules_digest"], built_in, "the folder's own");
 
     // --rules wins; a repository that is not served has the default, and that is said.
     let named = [&verify[..], &["--rules", "example"]].concat();
     let verdict = Verdict::of(countersign(&stand_in, &named).await);
-    assert_eq!(verdict.json["profile"], "example");
+    assert_eq!(verdict.json["rules_digest"], built_in);
     std::fs::write(&file, other).unwrap();
     let ran = countersign(&stand_in, &verify).await;
     assert_eq!(ran.code, 2, "its sign-off is none by the default profile: {}", ran.stderr);
@@ -403,6 +404,24 @@ async fn the_server_answers_each_repository_by_its_own_profile() {
         "<!-- countersign signoff=issue_comment/7002 -->\n## ✅✅✅ **APPROVED** ✅✅✅\n";
     assert!(comments[0].starts_with(opening), "{}", comments[0]);
     assert!(comments[0].contains("Check 2 (CI): PASS"), "{}", comments[0]);
+}
+
+/// Every command that the newcomer's page shows is one that the program takes.
+#[test]
+fn the_commands_of_the_first_page_are_taken() {
+    use clap::Parser as _;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first-verdict.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let shown = page.lines().filter(|line| line.starts_with("countersign "));
+    let spoken =
+        page.split('`').filter(|code| code.starts_with("countersign ") && !code.contains('\n'));
+    let commands: Vec<&str> = shown.chain(spoken).collect();
+    assert!(commands.len() >= 8, "{commands:#?}");
+    for command in commands {
+        let words = command.split('#').next().unwrap().split_whitespace();
+        let taken = countersign::cli::Cli::try_parse_from(words);
+        assert!(taken.is_ok(), "{command}: {}", taken.unwrap_err());
+    }
 }
 
 /// What a newcomer copies is what the profile reads, and holds nothing that no rule answers for.
