@@ -83,10 +83,9 @@ pub(super) fn request(key: &ReadKey) -> Request {
             format!("/repos/{repo}/commits/{}/check-runs?filter=all&", part(commit)),
             Some("check_runs"),
         ),
-        ReadKey::Statuses { repo, commit } => list(
-            format!("/repos/{repo}/commits/{}/status?", part(commit)),
-            Some("statuses"),
-        ),
+        ReadKey::Statuses { repo, commit } => {
+            list(format!("/repos/{repo}/commits/{}/status?", part(commit)), Some("statuses"))
+        }
         ReadKey::Run { repo, id } => Request::Document(format!("/repos/{repo}/actions/runs/{id}")),
         ReadKey::Jobs { repo, id, .. } => {
             list(format!("/repos/{repo}/actions/runs/{id}/jobs?filter=all&"), Some("jobs"))
