@@ -123,6 +123,7 @@ fn subject(verdict: Verdict) -> Subject {
         required: true,
         signoff: verdict.signoff,
         inputs: verdict.inputs,
+        profile: "example".into(),
         rules_digest: verdict.rules_digest,
         evidence_digest: verdict.evidence_digest,
         partial: false,

@@ -104,6 +104,26 @@ pub struct Repository {
     pub profile: String,
 }
 
+/// Which profile serves which repository.
+#[derive(Debug)]
+pub struct Served {
+    /// The file that says so.
+    pub file: PathBuf,
+    /// `rules`: a folder of profiles, in place of the built-in ones.
+    pub rules: Option<PathBuf>,
+    /// `[[repository]]`, in the order of the file.
+    pub repositories: Vec<Repository>,
+}
+
+impl Served {
+    /// The profile of a repository; GitHub does not tell names by their case.
+    pub fn profile_of(&self, repo: &RepoName) -> Option<&str> {
+        let name = repo.to_string();
+        let served = |entry: &&Repository| entry.name.to_string().eq_ignore_ascii_case(&name);
+        self.repositories.iter().find(served).map(|entry| entry.profile.as_str())
+    }
+}
+
 /// What the server cannot do without.
 #[derive(Debug)]
 pub struct App<'a> {
@@ -171,6 +191,22 @@ impl Config {
             },
             repositories: s.repositories(),
         }
+    }
+
+    /// Which profile serves which repository, without the rest of what a server needs: unlike
+    /// [`Config::load`] it opens no file of a secret and passes over settings that it does not know.
+    /// `None` where no file is named and none stands in the working directory.
+    ///
+    /// # Errors
+    /// Everything that is wrong with what it reads, at once.
+    pub fn served(
+        path: Option<&Path>,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Option<Served>, ConfigErrors> {
+        let Some(file) = settings::file(path) else { return Ok(None) };
+        let mut settings = Settings::read_served(&file, environment);
+        let (rules, repositories) = (settings.path("rules"), settings.repositories());
+        settings.finish(Some(Served { file, rules, repositories }))
     }
 
     /// The three settings without which there is no server.

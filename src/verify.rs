@@ -317,6 +317,7 @@ fn subject(
             upstream: Vec::new(),
             date: read.date.clone(),
         },
+        profile: rules.profile.settings.name.clone(),
         rules_digest: rules.digest.clone(),
         evidence_digest: format!("sha256:{}", facts.digest([SCOPE])),
         partial: false,

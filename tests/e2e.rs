@@ -10,6 +10,7 @@
 mod support;
 
 mod crash;
+mod doctor;
 mod house;
 mod inert;
 mod life;

@@ -128,6 +128,7 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
                 upstream: vec![hostile.to_owned()],
                 date: hostile.to_owned(),
             },
+            profile: hostile.to_owned(),
             rules_digest: hostile.to_owned(),
             evidence_digest: hostile.to_owned(),
             partial: true,

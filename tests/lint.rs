@@ -223,7 +223,7 @@ fn input_that_cannot_be_read_is_bad_input() {
         (
             vec!["lint", "draft.md", "--rules", "nowhere"],
             "",
-            "nowhere: cannot be read: No such file",
+            "`nowhere` is neither a folder nor a profile that is built in",
         ),
         (
             vec!["lint", "draft.md", "--rules", "rules", "--template", "CODEOWNERS"],

@@ -16,13 +16,16 @@ fn rules_of(files: &Files) -> Result<RuleSet, Vec<Diagnostic>> {
 
 #[test]
 fn the_built_in_profiles_have_no_mistakes_and_their_examples_come_out() {
-    assert_eq!(builtin_names(), ["inferencex"]);
-    let rules = rules_of(&inferencex()).unwrap_or_else(|found| {
-        let all: String = found.iter().map(|mistake| format!("{mistake}\n")).collect();
-        panic!("{all}")
-    });
-    for tested in rules.test() {
-        assert_eq!(tested.failures, [], "{}", tested.rule);
+    assert_eq!(builtin_names(), ["example", "inferencex"]);
+    for name in builtin_names() {
+        let files = builtin(name).unwrap();
+        let rules = RuleSet::from_files(name, &files).unwrap_or_else(|found| {
+            let all: String = found.iter().map(|mistake| format!("{mistake}\n")).collect();
+            panic!("{name}: {all}")
+        });
+        for tested in rules.test() {
+            assert_eq!(tested.failures, [], "{name}: {}", tested.rule);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod checklist;
 mod codeowner;
+mod example;
 mod exits;
 mod head;
 mod overrides;

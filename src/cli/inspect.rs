@@ -21,8 +21,8 @@ pub struct Args {
     file: PathBuf,
     /// For `codeowners`: the paths whose owners are asked for.
     paths: Vec<String>,
-    /// The profile's folder; the built-in one by default.
-    #[arg(long, value_name = "DIR")]
+    /// A profile's folder, or the name of one that is built in.
+    #[arg(long, value_name = "DIR|NAME")]
     rules: Option<PathBuf>,
 }
 

@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::ValueEnum;
 
+use super::profile::ProfileArgs;
 use super::{Exit, as_json, bad, name_of, read_text, to_stdout};
 use crate::facts::TemplateItem;
 use crate::limits;
+use crate::profile::Profile;
 use crate::signoff::{Place, Problem, ProblemLevel, Reader};
+use crate::sources::RepoName;
 
 /// Arguments of `lint`.
 #[derive(Debug, clap::Args)]
@@ -20,9 +23,11 @@ pub struct Args {
     /// The checklist document that it has to follow; without it, only the known items are looked for.
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
-    /// The profile's folder; the built-in one by default.
-    #[arg(long, value_name = "DIR")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArgs,
+    /// The repository that the draft is for, to find its profile in the configuration.
+    #[arg(long, value_name = "OWNER/NAME")]
+    repo: Option<RepoName>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -49,7 +54,11 @@ pub fn run(args: Args) -> Exit {
 }
 
 fn lint(args: &Args) -> Result<(String, Exit), String> {
-    let (reader, heading) = reader(args.rules.as_deref())?;
+    let place = match &args.repo {
+        Some(repo) => args.profile.place(repo)?,
+        None => args.profile.only_place()?,
+    };
+    let (reader, heading) = reader_of(place.profile().map_err(|error| error.to_string())?)?;
     let template = match &args.template {
         Some(file) => Some(template(&reader, &heading, file)?),
         None => None,
@@ -145,7 +154,10 @@ fn counted(count: usize, noun: &str) -> String {
 
 /// The reader that a profile's words make, and the heading above its template.
 pub(super) fn reader(rules: Option<&Path>) -> Result<(Reader, String), String> {
-    let profile = super::rules::load_profile(rules).map_err(|error| error.to_string())?;
+    reader_of(super::rules::load_profile(rules).map_err(|error| error.to_string())?)
+}
+
+fn reader_of(profile: Profile) -> Result<(Reader, String), String> {
     let reader = profile.reader().map_err(|error| error.to_string())?;
     Ok((reader, profile.settings.template.heading))
 }

@@ -4,6 +4,7 @@ pub mod doctor;
 pub mod facts;
 pub mod inspect;
 pub mod lint;
+pub mod profile;
 mod publish;
 mod rule_files;
 pub mod rules;

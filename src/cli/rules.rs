@@ -8,11 +8,8 @@ use clap::{Subcommand, ValueEnum};
 
 use super::rule_files::{self, RuleFilesError};
 use super::{Exit, bad, to_stderr, to_stdout};
-use crate::profile::{self, Diagnostic, Files, Profile, nearest};
+use crate::profile::{self, DEFAULT_PROFILE, Diagnostic, Files, Profile, nearest};
 use crate::rules::{Attested, Rule, RuleSet, Severity, page};
-
-/// The profile that is used where no folder is given.
-pub const DEFAULT_PROFILE: &str = "inferencex";
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
@@ -52,8 +49,8 @@ enum RulesCommand {
 
 #[derive(Debug, clap::Args)]
 struct PlaceArgs {
-    /// A profile's folder; without it, the rules that are built in.
-    #[arg(long, value_name = "DIR")]
+    /// A profile's folder, or the name of one that is built in.
+    #[arg(long, value_name = "DIR|NAME")]
     rules: Option<PathBuf>,
 }
 
@@ -72,6 +69,8 @@ pub enum LoadError {
     Unreadable(RuleFilesError),
     /// No profile of this name is built in.
     NotBuiltIn(String),
+    /// Neither a folder nor a built-in profile.
+    Neither(String),
     /// The folder of profiles has none of this name.
     NotInFolder {
         /// The profile.
@@ -97,15 +96,14 @@ impl LoadError {
     fn drawn(&self, renderer: &Renderer) -> String {
         match self {
             Self::Unreadable(error) => format!("error: {error}\n"),
-            Self::NotBuiltIn(name) => {
-                let known = profile::builtin_names();
-                let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
-                format!(
-                    "error: no profile `{name}` is built in; there is {}, and `rules` names a folder \
-                     of others\n",
-                    known.join(", ")
-                )
-            }
+            Self::NotBuiltIn(name) => format!(
+                "error: no profile `{name}` is built in; {}, and `rules` names a folder of others\n",
+                meant(name)
+            ),
+            Self::Neither(name) => format!(
+                "error: `{name}` is neither a folder nor a profile that is built in; {}\n",
+                meant(name)
+            ),
             Self::NotInFolder { name, dir } => format!(
                 "error: {}: it has no folder `{name}`; `rules` is the folder in which each profile \
                  has a folder of its name\n",
@@ -118,6 +116,19 @@ impl LoadError {
     }
 }
 
+/// What a name that is not built in was probably meant to be, else what there is.
+fn meant(name: &str) -> String {
+    let known = profile::builtin_names();
+    match nearest(name, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("there is {}", in_code(&known)),
+    }
+}
+
+fn in_code(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The same without colour.
 impl std::fmt::Display for LoadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -127,12 +138,13 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The rules in a profile's folder, or the built-in ones.
+/// The rules in a profile's folder or of a built-in profile's name; without either those of the
+/// profile that is used by default.
 ///
 /// # Errors
 /// What could not be read, or every mistake in the files.
-pub fn load(dir: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
-    let (name, files) = read(dir)?;
+pub fn load(place: Option<&Path>) -> Result<RuleSet, Box<LoadError>> {
+    let (name, files) = read(place)?;
     checked(&name, files)
 }
 
@@ -160,24 +172,38 @@ pub(super) fn load_named(name: &str, dir: Option<&Path>) -> Result<RuleSet, Box<
 ///
 /// # Errors
 /// As [`load`].
-pub(super) fn load_profile(dir: Option<&Path>) -> Result<Profile, Box<LoadError>> {
-    let (name, files) = read(dir)?;
+pub(super) fn load_profile(place: Option<&Path>) -> Result<Profile, Box<LoadError>> {
+    let (name, files) = read(place)?;
     Profile::from_files(&name, &files)
         .map_err(|found| Box::new(LoadError::Mistakes { files, found }))
 }
 
-fn read(dir: Option<&Path>) -> Result<(String, Files), Box<LoadError>> {
-    match dir {
-        None => {
-            let files = profile::builtin(DEFAULT_PROFILE).unwrap_or_default();
-            Ok((DEFAULT_PROFILE.to_owned(), files))
+/// A name that is built in is never looked for as a folder: the working directory may be a checkout of
+/// what is assessed. A folder that is called so is written with a slash.
+fn read(place: Option<&Path>) -> Result<(String, Files), Box<LoadError>> {
+    let name = match place {
+        None => Some(DEFAULT_PROFILE),
+        Some(place) => place.to_str().filter(|name| profile::builtin_names().contains(name)),
+    };
+    if let Some(name) = name {
+        return Ok((name.to_owned(), profile::builtin(name).unwrap_or_default()));
+    }
+    match place.unwrap_or_else(|| Path::new(DEFAULT_PROFILE)) {
+        name if !name.exists() && is_a_name(name) => {
+            Err(Box::new(LoadError::Neither(name.display().to_string())))
         }
-        Some(dir) => {
+        dir => {
             let files = rule_files::read_dir(dir)
                 .map_err(|error| Box::new(LoadError::Unreadable(error)))?;
             Ok((profile::declared_name(&files), files))
         }
     }
+}
+
+/// Whether what was given could be a profile's name as well as a folder.
+fn is_a_name(place: &Path) -> bool {
+    let text = place.to_string_lossy();
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 fn checked(name: &str, files: Files) -> Result<RuleSet, Box<LoadError>> {
@@ -189,7 +215,7 @@ fn checked(name: &str, files: Files) -> Result<RuleSet, Box<LoadError>> {
 pub fn run(args: Args) -> Exit {
     match args.command {
         RulesCommand::List { place, format } => with_rules(&place, |rules| match format {
-            Format::Text => (list(rules), Exit::Clean),
+            Format::Text => (format!("{}\n{}", list(rules), built_in()), Exit::Clean),
             Format::Json => (list_json(rules), Exit::Clean),
         }),
         RulesCommand::Check { place } => check(&place),
@@ -223,7 +249,7 @@ fn check(place: &PlaceArgs) -> Exit {
                 if place.rules.is_some() {
                     ""
                 } else {
-                    " (the rules that are built in; --rules DIR checks a folder)"
+                    " (one of those that are built in; --rules names a folder, or another of them)"
                 }
             ));
             Exit::Clean
@@ -301,6 +327,16 @@ fn list(rules: &RuleSet) -> String {
     })
 }
 
+/// The profiles that can be asked for by name.
+fn built_in() -> String {
+    let names = profile::builtin_names();
+    format!(
+        "Built in: {}; {} is used where --rules names none.\n",
+        in_code(&names),
+        in_code(&[DEFAULT_PROFILE])
+    )
+}
+
 fn list_json(rules: &RuleSet) -> String {
     let list: Vec<_> = rules
         .rules
@@ -320,6 +356,7 @@ fn list_json(rules: &RuleSet) -> String {
     let document = serde_json::json!({
         "profile": rules.profile.settings.name,
         "digest": rules.digest,
+        "built_in": profile::builtin_names(),
         "rules": list,
     });
     format!("{document:#}\n")

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::profile::{ProfileArgs, Recorded};
 use crate::facts::SignOffKind;
 use crate::github::Client;
 use crate::rules::RuleSet;
@@ -49,9 +50,9 @@ pub struct TargetArgs {
     /// With --git-dir: the repository, for links and rules.
     #[arg(long, value_name = "OWNER/NAME", requires = "git_dir", default_value = "local/clone")]
     pub repo: RepoName,
-    /// A profile's folder instead of the built-in one.
-    #[arg(long, value_name = "DIR")]
-    pub rules: Option<PathBuf>,
+    /// Which profile.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
     /// Evaluate only these checks, by id or number; the output is then marked partial.
     #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -85,6 +86,9 @@ struct Question {
     signoff: Asked,
     only: Option<Vec<String>>,
     offline: bool,
+    /// Name of the profile; records of before it was kept have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile: Option<String>,
     rules_digest: String,
 }
 
@@ -124,41 +128,47 @@ impl TargetArgs {
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
     pub fn open(self) -> Result<Opened, String> {
-        let rules = super::rules::load(self.rules.as_deref()).map_err(|error| error.to_string())?;
-        let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
-        let only = selected(&rules, self.only)?;
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
         let mut advice = String::new();
-        let (source, target, options): (Arc<dyn Source>, Target, Options) = if let Some(dir) =
-            &self.replay
-        {
-            replay(dir, &rules, only, self.now)?
+        let (rules, source, target, options);
+        if let Some(dir) = &self.replay {
+            let record = Opening::of(dir)?;
+            rules = self.profile.rules_for(&record.question.repo, Some(record.rules()))?;
+            let only = selected(&rules, self.only)?;
+            (source, target, options) = record.replay(&rules, only, self.now)?;
         } else if let Some(dir) = &self.git_dir {
             let (Some(base), Some(head)) = (&self.base, &self.head) else {
                 return Err("--git-dir needs --base and --head".to_owned());
             };
+            rules = self.profile.rules_for(&self.repo, None)?;
+            let only = selected(&rules, self.only)?;
             let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
                 .map_err(|error| error.to_string())?;
-            let target = Target {
+            source = Arc::new(clone) as Arc<dyn Source>;
+            target = Target {
                 repo: self.repo,
                 number: self.pr,
                 signoff: given(self.signoff.as_deref(), self.author)?,
             };
             let tries = Tries::Offline;
-            (Arc::new(clone), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
+            options = Options { now: now.unwrap_or_else(Utc::now), only, tries };
         } else {
-            let (target, host) = parse_target(&self.target.unwrap_or_default())?;
+            let host;
+            (target, host) = parse_target(&self.target.unwrap_or_default())?;
+            rules = self.profile.rules_for(&target.repo, None)?;
+            let only = selected(&rules, self.only)?;
             let api = api_url(&host)?;
             let token = std::env::var(&self.token_env).ok().filter(|token| !token.is_empty());
             advice = advise(&self.token_env, token.is_some());
             let made = Client::with_token(&api, token.map(SecretString::from))
                 .map_err(|error| error.to_string())?;
             let made = client.insert(Arc::new(made));
-            let live = Live::new(Arc::clone(made));
+            source = Arc::new(Live::new(Arc::clone(made)));
             let tries = Tries::Last;
-            (Arc::new(live), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
-        };
+            options = Options { now: now.unwrap_or_else(Utc::now), only, tries };
+        }
+        let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
         Ok(Opened {
             reader: Reader::new(source),
             rules,
@@ -205,6 +215,7 @@ impl Opened {
             signoff,
             only: self.options.only.clone(),
             offline: self.options.tries == Tries::Offline,
+            profile: Some(self.rules.profile.settings.name.clone()),
             rules_digest: self.rules.digest.clone(),
         };
         let meta = record::Meta {
@@ -218,41 +229,63 @@ impl Opened {
     }
 }
 
-/// Opens a record and asks its question again.
-fn replay(
-    dir: &std::path::Path,
-    rules: &RuleSet,
-    only: Option<Vec<String>>,
-    now: Option<DateTime<Utc>>,
-) -> Result<(Arc<dyn Source>, Target, Options), String> {
-    let (replay, meta) = Replay::open(dir).map_err(|error| error.to_string())?;
-    let path = dir.join("record.json");
-    let question: Question = serde_json::from_value(meta.options)
-        .map_err(|error| format!("{}: options: {error}", path.display()))?;
-    let recorded = parse_time(&meta.now).map_err(|e| format!("{}: now: {e}", path.display()))?;
-    if now.is_some_and(|now| now != recorded) {
-        return Err(format!(
-            "--now differs from the record's {}; a replay has the record's time, so leave --now out",
-            meta.now
-        ));
+/// A record, and the question that it answers.
+struct Opening {
+    replay: Replay,
+    question: Question,
+    now: DateTime<Utc>,
+    /// The time as it is written in the record.
+    written: String,
+}
+
+impl Opening {
+    /// Opens a record.
+    fn of(dir: &std::path::Path) -> Result<Self, String> {
+        let (replay, meta) = Replay::open(dir).map_err(|error| error.to_string())?;
+        let path = dir.join("record.json");
+        let question: Question = serde_json::from_value(meta.options)
+            .map_err(|error| format!("{}: options: {error}", path.display()))?;
+        let now = parse_time(&meta.now).map_err(|e| format!("{}: now: {e}", path.display()))?;
+        Ok(Self { replay, question, now, written: meta.now })
     }
-    if question.rules_digest != rules.digest {
-        tracing::warn!(
-            recorded = question.rules_digest,
-            now = rules.digest,
-            "the record was made with other rules"
-        );
+
+    fn rules(&self) -> Recorded<'_> {
+        let digest = self.question.rules_digest.as_str();
+        Recorded { profile: self.question.profile.as_deref(), digest }
     }
-    let signoff = match question.signoff {
-        Asked::Newest => Choice::Newest,
-        Asked::This { kind, id } => Choice::This(kind, id),
-        Asked::Text { body, author } => Choice::Text { body, author },
-        Asked::None => Choice::None,
-    };
-    let target = Target { repo: question.repo, number: question.number, signoff };
-    let tries = if question.offline { Tries::Offline } else { Tries::Last };
-    let only = only.or(question.only);
-    Ok((Arc::new(replay), target, Options { now: recorded, only, tries }))
+
+    /// Asks its question again.
+    fn replay(
+        self,
+        rules: &RuleSet,
+        only: Option<Vec<String>>,
+        now: Option<DateTime<Utc>>,
+    ) -> Result<(Arc<dyn Source>, Target, Options), String> {
+        let Self { replay, question, now: recorded, written } = self;
+        if now.is_some_and(|now| now != recorded) {
+            return Err(format!(
+                "--now differs from the record's {written}; a replay has the record's time, so leave \
+                 --now out"
+            ));
+        }
+        if question.rules_digest != rules.digest {
+            tracing::warn!(
+                recorded = question.rules_digest,
+                now = rules.digest,
+                "the record was made with other rules"
+            );
+        }
+        let signoff = match question.signoff {
+            Asked::Newest => Choice::Newest,
+            Asked::This { kind, id } => Choice::This(kind, id),
+            Asked::Text { body, author } => Choice::Text { body, author },
+            Asked::None => Choice::None,
+        };
+        let target = Target { repo: question.repo, number: question.number, signoff };
+        let tries = if question.offline { Tries::Offline } else { Tries::Last };
+        let only = only.or(question.only);
+        Ok((Arc::new(replay), target, Options { now: recorded, only, tries }))
+    }
 }
 
 /// The sign-off of a local run.

@@ -63,7 +63,14 @@ pub(super) struct Settings {
     values: BTreeMap<&'static str, Setting>,
     repositories: Vec<Repository>,
     folder: PathBuf,
+    /// The only settings that are looked at; all of them where `None`.
+    only: Option<&'static [&'static str]>,
     errors: Vec<ConfigError>,
+}
+
+/// The file that is read: the one that was named, else the usual one where it is there.
+pub(super) fn file(path: Option<&Path>) -> Option<PathBuf> {
+    path.map(Path::to_owned).or_else(|| Some(FILE.into()).filter(|path: &PathBuf| path.exists()))
 }
 
 impl Settings {
@@ -71,19 +78,34 @@ impl Settings {
         path: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        let mut settings = Self {
-            values: BTreeMap::new(),
-            repositories: Vec::new(),
-            folder: path.and_then(Path::parent).map(Path::to_owned).unwrap_or_default(),
-            errors: Vec::new(),
-        };
-        let path =
-            path.map(Path::to_owned).or_else(|| Some(FILE.into()).filter(|p: &PathBuf| p.exists()));
-        if let Some(path) = path {
+        let mut settings = Self::empty(path);
+        if let Some(path) = file(path) {
             settings.read_file(&path);
         }
         settings.read_environment(environment);
         settings
+    }
+
+    /// Reads which repositories are served by which profiles, and nothing else.
+    pub(super) fn read_served(
+        path: &Path,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        let mut settings = Self { only: Some(&["rules"]), ..Self::empty(Some(path)) };
+        settings.read_file(path);
+        let rules = variable("rules");
+        settings.read_environment(environment.into_iter().filter(|(name, _)| *name == rules));
+        settings
+    }
+
+    fn empty(path: Option<&Path>) -> Self {
+        Self {
+            values: BTreeMap::new(),
+            repositories: Vec::new(),
+            folder: path.and_then(Path::parent).map(Path::to_owned).unwrap_or_default(),
+            only: None,
+            errors: Vec::new(),
+        }
     }
 
     fn read_file(&mut self, path: &Path) {
@@ -114,6 +136,7 @@ impl Settings {
                 Value::Datetime(time) => {
                     self.set(&name, time.to_string(), Place::File(path.to_owned()));
                 }
+                _ if self.is_passed_over(&name) => {}
                 _ => {
                     self.invalid(&name, Place::File(path.to_owned()), "has the wrong type", "text")
                 }
@@ -145,6 +168,9 @@ impl Settings {
 
     /// Notes a value. The environment comes after the file and wins; two values from one of them clash.
     fn set(&mut self, written: &str, value: String, place: Place) {
+        if self.is_passed_over(written) {
+            return;
+        }
         let plain = NAMES.iter().find(|(name, _)| *name == written);
         let in_a_file = || {
             let name = written.strip_suffix("_file")?;
@@ -180,6 +206,10 @@ impl Settings {
             return;
         }
         self.values.insert(name, Setting { value, place });
+    }
+
+    fn is_passed_over(&self, name: &str) -> bool {
+        self.only.is_some_and(|only| !only.contains(&name))
     }
 
     /// The text of a file, if it can be had.

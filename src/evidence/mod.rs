@@ -6,6 +6,7 @@
 
 mod accounts;
 mod checklist;
+mod ci;
 mod codeowners;
 mod commands;
 mod in_order;
@@ -55,10 +56,11 @@ pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     let people = optional(wanted, "people", people::people(context));
     let owners = optional(wanted, "owners", owners::owners(context));
     let sweep = optional(wanted, "sweep", sweep::sweep(context));
+    let ci = optional(wanted, "ci", ci::ci(context));
     let reuse = optional(wanted, "reuse", commands::reuse(context));
     let overrides = optional(wanted, "overrides", commands::overrides(context));
-    let (pr, signoff, template, checklist, people, owners, sweep, reuse, overrides) = futures_util::join!(
-        pr, signoff, template, checklist, people, owners, sweep, reuse, overrides
+    let (pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides) = futures_util::join!(
+        pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides
     );
     put(&mut facts.pr, pr);
     put(&mut facts.signoff, signoff);
@@ -67,6 +69,7 @@ pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     put(&mut facts.people, people);
     put(&mut facts.owners, owners);
     put(&mut facts.sweep, sweep);
+    put(&mut facts.ci, ci);
     put(&mut facts.reuse, reuse);
     put(&mut facts.overrides, overrides);
     facts

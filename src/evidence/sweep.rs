@@ -108,7 +108,8 @@ fn run_ids(checks: &[CheckRun], app: &str) -> BTreeSet<i64> {
     of_app.filter_map(|check| run_id(check.details_url.as_deref()?)).collect()
 }
 
-fn run_id(details_url: &str) -> Option<i64> {
+/// The run that a check of a workflow belongs to, by its `details_url`.
+pub(super) fn run_id(details_url: &str) -> Option<i64> {
     let (_, rest) = details_url.split_once("/actions/runs/")?;
     rest.split(['/', '?']).next()?.parse().ok()
 }
@@ -144,7 +145,7 @@ async fn run(
 
 /// What has to be there, because something that we read spoke of it: that GitHub shows us none is a
 /// lag or a permission, and says nothing about the submission.
-fn unseen(what: &str) -> Missing {
+pub(super) fn unseen(what: &str) -> Missing {
     Missing::ours(format!(
         "{what}: GitHub says that there are none; it lags, or we may not see them"
     ))

@@ -11,6 +11,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod checklist;
+mod ci;
 mod digest;
 mod origin;
 mod people;
@@ -21,6 +22,7 @@ pub use checklist::{
     Checklist, Details, Explanation, ItemState, Link, MatchedItem, MissingItem, SignOff,
     SignOffKind, SignedItem, Staleness, Template, TemplateItem, UncheckedItem,
 };
+pub use ci::{Ci, CiCheck, CiKind};
 pub use digest::{canonical, sha256_hex};
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};
@@ -186,6 +188,8 @@ facts! {
     owners: Owners,
     /// The benchmark runs on the pull request's commits.
     sweep: Sweep,
+    /// The check runs and commit statuses on the assessed commit.
+    ci: Ci,
     /// Commands that pin a run for reuse.
     reuse: Reuse,
     /// Exceptions that administrators recorded for the assessed commit.

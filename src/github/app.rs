@@ -43,6 +43,9 @@ pub struct Identity {
     /// What it asks for, by permission (`members` → `read`).
     #[serde(default)]
     pub permissions: BTreeMap<String, String>,
+    /// The events that it is told of.
+    #[serde(default)]
+    pub events: Vec<String>,
 }
 
 /// The GitHub App that we are.

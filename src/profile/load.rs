@@ -7,8 +7,23 @@ use serde::de::DeserializeOwned;
 
 use super::diagnostic::Diagnostic;
 use super::document::{Node, Place, strict};
-use super::{PathGroups, Profile, Settings};
+use super::{CiChecks, PathGroups, Profile, Settings};
 use crate::signoff::settings::ItemTable;
+
+/// How a check run (its `conclusion`) or a commit status (its `state`) can end, by GitHub's
+/// documentation.
+const ENDED: [&str; 10] = [
+    "success",
+    "failure",
+    "neutral",
+    "cancelled",
+    "skipped",
+    "timed_out",
+    "action_required",
+    "stale",
+    "startup_failure",
+    "error",
+];
 
 /// The files of a profile: path inside its folder, with `/` → text.
 pub type Files = BTreeMap<String, String>;
@@ -42,6 +57,10 @@ pub fn declared_name(files: &Files) -> String {
 
 fn collect(dir: &Dir<'static>, root: &str, files: &mut Files) {
     for file in dir.files() {
+        // As a folder is read: what is no YAML belongs to people, and is not part of the policy.
+        if !file.path().extension().is_some_and(|ext| ext == "yaml" || ext == "yml") {
+            continue;
+        }
         let path = file.path().strip_prefix(root).ok().and_then(|path| path.to_str());
         if let (Some(path), Some(text)) = (path, file.contents_utf8()) {
             files.insert(path.replace('\\', "/"), text.to_owned());
@@ -78,9 +97,20 @@ impl Profile {
                 }
             }
         }
+        let mut ci = CiChecks::default();
+        if let Some((settings, node)) = &settings {
+            match CiChecks::new(settings) {
+                Ok(compiled) => ci = compiled,
+                Err((list, index, error)) => {
+                    let at = place(node, &["ci", list, &index.to_string()]);
+                    let message = format!("no glob: {}", one_line(&error));
+                    problems.push(Diagnostic::new("profile.yaml", at, message));
+                }
+            }
+        }
         match (settings, items) {
             (Some((settings, _)), Some((items, _))) if problems.is_empty() => {
-                Ok(Self { settings, items, groups })
+                Ok(Self { settings, items, groups, ci })
             }
             _ => Err(problems),
         }
@@ -147,6 +177,23 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
                 wrong(&keys, "the expression has no group `(?<id>…)`".to_owned());
             }
             Ok(_) => {}
+        }
+    }
+    for (index, state) in settings.ci.passing.iter().enumerate() {
+        if !ENDED.contains(&state.as_str()) {
+            let at = place(node, &["ci", "passing", &index.to_string()]);
+            let message = format!("no check of GitHub's ends in `{state}`");
+            problems.push(
+                Diagnostic::new("profile.yaml", at, message)
+                    .suggesting(state, ENDED.iter().copied()),
+            );
+        }
+    }
+    for (index, glob) in settings.ci.required.iter().enumerate() {
+        if settings.check_run.is_ours(glob) {
+            let at = place(node, &["ci", "required", &index.to_string()]);
+            let message = format!("`{glob}` is our own check, which would wait for itself");
+            problems.push(Diagnostic::new("profile.yaml", at, message));
         }
     }
     if let Some(sweep) = &settings.sweep

@@ -3,11 +3,13 @@
 
 #![deny(clippy::disallowed_methods)]
 
+mod ci;
 mod diagnostic;
 mod document;
 mod groups;
 mod load;
 
+pub use ci::{CiChecks, CiSettings};
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
 pub use groups::PathGroups;
@@ -19,6 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::signoff::settings::{Grammar, ItemTable};
 pub use crate::signoff::settings::{Presence, ReuseCommandSettings, ReuseSettings};
 
+/// The built-in profile that is used where none is named.
+pub const DEFAULT_PROFILE: &str = "inferencex";
+
 /// A checked profile.
 #[derive(Debug, Clone)]
 pub struct Profile {
@@ -28,6 +33,8 @@ pub struct Profile {
     pub items: ItemTable,
     /// The path groups, compiled.
     pub groups: PathGroups,
+    /// Which checks of other apps count, compiled.
+    pub ci: CiChecks,
 }
 
 impl Profile {
@@ -62,6 +69,9 @@ pub struct Settings {
     /// What a benchmark run is; absent where the repository has none.
     #[serde(default)]
     pub sweep: Option<SweepSettings>,
+    /// Which checks of other apps count.
+    #[serde(default)]
+    pub ci: CiSettings,
     /// Commands that pin a run; absent where the repository has none.
     #[serde(default)]
     pub reuse: Option<ReuseSettings>,
@@ -161,6 +171,14 @@ pub struct CheckRunSettings {
     pub status_context: Option<String>,
 }
 
+impl CheckRunSettings {
+    /// Whether a check bears a name of ours, whoever posted it and in which form: in a branch's rules
+    /// check runs and commit statuses share their names.
+    pub fn is_ours(&self, name: &str) -> bool {
+        name == self.name || self.status_context.as_deref() == Some(name)
+    }
+}
+
 /// Whom a comment calls.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,6 +198,8 @@ pub struct Choices {
     pub author_may_sign: Strictness,
     /// Whether a review on an older commit counts.
     pub review_of_older_commit: Strictness,
+    /// What it means where no check of another app ran.
+    pub no_ci: Strictness,
 }
 
 impl Choices {
@@ -195,6 +215,7 @@ impl Settings {
         Choices {
             author_may_sign: self.author_may_sign,
             review_of_older_commit: self.review_of_older_commit,
+            no_ci: self.ci.none,
         }
     }
 }
@@ -206,6 +227,6 @@ pub enum Strictness {
     /// A note.
     #[default]
     Note,
-    /// A failure of the code-owner check.
+    /// A failure of the check that speaks of it.
     Block,
 }

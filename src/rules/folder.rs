@@ -47,7 +47,11 @@ pub(super) fn rules(
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<Rule> {
     let choices = profile.map_or(
-        Choices { author_may_sign: Default::default(), review_of_older_commit: Default::default() },
+        Choices {
+            author_may_sign: Default::default(),
+            review_of_older_commit: Default::default(),
+            no_ci: Default::default(),
+        },
         |profile| profile.settings.choices(),
     );
     let world = World {

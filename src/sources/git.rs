@@ -148,6 +148,7 @@ impl LocalClone {
             | ReadKey::ReviewComments { .. }
             | ReadKey::Edits { .. }
             | ReadKey::CheckRuns { .. }
+            | ReadKey::Statuses { .. }
             | ReadKey::Run { .. }
             | ReadKey::Jobs { .. }
             | ReadKey::Permission { .. }

@@ -176,6 +176,14 @@ pub enum ReadKey {
         /** Commit. */
         commit: String,
     },
+    /// `GET /repos/{repo}/commits/{sha}/status`: the newest commit status of each context, all pages,
+    /// as one array.
+    Statuses {
+        /** Repository. */
+        repo: RepoName,
+        /** Commit. */
+        commit: String,
+    },
     /// `GET /repos/{repo}/actions/runs/{id}`.
     Run {
         /** Repository. */
@@ -244,6 +252,7 @@ impl ReadKey {
             | Self::File { repo, .. }
             | Self::History { repo, .. }
             | Self::CheckRuns { repo, .. }
+            | Self::Statuses { repo, .. }
             | Self::Run { repo, .. }
             | Self::Jobs { repo, .. }
             | Self::Permission { repo, .. }
@@ -283,6 +292,7 @@ impl fmt::Display for ReadKey {
                 until.as_deref().unwrap_or("now")
             ),
             Self::CheckRuns { repo, commit } => write!(f, "check-runs {repo}@{commit}"),
+            Self::Statuses { repo, commit } => write!(f, "statuses {repo}@{commit}"),
             Self::Run { repo, id } => write!(f, "run {repo}/{id}"),
             Self::Jobs { repo, id, attempt, completed } => {
                 write!(f, "jobs {repo}/{id}/{attempt}{}", if *completed { "" } else { " so far" })

@@ -83,6 +83,9 @@ pub(super) fn request(key: &ReadKey) -> Request {
             format!("/repos/{repo}/commits/{}/check-runs?filter=all&", part(commit)),
             Some("check_runs"),
         ),
+        ReadKey::Statuses { repo, commit } => {
+            list(format!("/repos/{repo}/commits/{}/status?", part(commit)), Some("statuses"))
+        }
         ReadKey::Run { repo, id } => Request::Document(format!("/repos/{repo}/actions/runs/{id}")),
         ReadKey::Jobs { repo, id, .. } => {
             list(format!("/repos/{repo}/actions/runs/{id}/jobs?filter=all&"), Some("jobs"))
@@ -127,6 +130,7 @@ pub(super) fn permission(key: &ReadKey) -> &'static str {
         | ReadKey::History { .. }
         | ReadKey::CodeownersErrors { .. } => "contents:read",
         ReadKey::CheckRuns { .. } => "checks:read",
+        ReadKey::Statuses { .. } => "statuses:read",
         ReadKey::Run { .. } | ReadKey::Jobs { .. } => "actions:read",
         ReadKey::TeamMember { .. } => "members:read",
         ReadKey::Permission { .. } | ReadKey::Grants { .. } => "metadata:read",

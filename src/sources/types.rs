@@ -227,6 +227,20 @@ pub struct CheckRun {
     pub app: Option<AppRef>,
 }
 
+/// A commit status: the newest of its context.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Status {
+    /// GitHub's id.
+    pub id: i64,
+    /// What it is called.
+    pub context: String,
+    /// `success`, `failure`, `error` or `pending`.
+    pub state: String,
+    /// The page that its author names.
+    #[serde(default)]
+    pub target_url: Option<String>,
+}
+
 /// A workflow run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "RunWire")]

@@ -19,6 +19,8 @@ pub struct Subject {
     pub signoff: Option<SignedBy>,
     /// What the verdict is made from; `head` is the assessed commit.
     pub inputs: Inputs,
+    /// Name of the profile whose rules were evaluated.
+    pub profile: String,
     /// SHA-256 of the rule files (`sha256:` and 64 hex digits).
     pub rules_digest: String,
     /// SHA-256 over the facts that the selected rules name (`sha256:` and 64 hex digits).
@@ -65,6 +67,7 @@ pub fn conclude(mut rows: Vec<Row>, subject: Subject, tries: Tries) -> Verdict {
         repository: subject.repository,
         pull_request: subject.pull_request,
         signoff: subject.signoff,
+        profile: subject.profile,
         rules_digest: subject.rules_digest,
         evidence_digest: subject.evidence_digest,
         checks: rows,

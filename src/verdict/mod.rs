@@ -31,6 +31,7 @@ pub use waiting::waiting;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::SignOffKind;
+use crate::profile::DEFAULT_PROFILE;
 use crate::rules::Row;
 
 /// What the verdict says as a whole.
@@ -86,6 +87,10 @@ pub struct Verdict {
     pub pull_request: i64,
     /// The sign-off; `null` where none is there (`NOT_REQUIRED`, or a local run without one).
     pub signoff: Option<SignedBy>,
+    /// Name of the profile whose rules were evaluated. Not part of the JSON, which names them by their
+    /// digest.
+    #[serde(skip)]
+    pub profile: String,
     /// SHA-256 of the rule files (`sha256:` and 64 hex digits).
     pub rules_digest: String,
     /// SHA-256 over the facts that the selected rules name (`sha256:` and 64 hex digits).
@@ -141,10 +146,16 @@ impl Verdict {
         Some(format!("{}/{}", signoff.kind.as_str(), signoff.id))
     }
 
-    /// The command that reproduces it.
+    /// The command that reproduces it; it names the profile where it is not the one that is used
+    /// without being named.
     pub fn command(&self) -> String {
         let url = self.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
-        format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"))
+        let command = format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"));
+        if self.profile == DEFAULT_PROFILE {
+            command
+        } else {
+            format!("{command} --rules {}", self.profile)
+        }
     }
 }
 

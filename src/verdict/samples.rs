@@ -27,6 +27,7 @@ pub(crate) fn subject() -> Subject {
             upstream: Vec::new(),
             date: "2026-10-13".into(),
         },
+        profile: crate::profile::DEFAULT_PROFILE.into(),
         rules_digest: format!("sha256:{}", "4".repeat(64)),
         evidence_digest: format!("sha256:{}", "5".repeat(64)),
         partial: false,

@@ -340,6 +340,23 @@ impl World {
             self.check_runs
                 .insert(id, CheckRun { id, app, head_sha, fields, annotations: Vec::new() });
         }
+        for (number, status) in spec.statuses.iter().enumerate() {
+            let sha = self
+                .commit(&status.on)
+                .with_context(|| format!("status {}: no commit {}", status.context, status.on))?;
+            let status = json!({
+                "id": 9_000_000_000_u64 + number as u64,
+                "state": status.state,
+                "context": status.context,
+                "description": status.description,
+                "target_url": format!("https://status.example.org/{number}"),
+                "created_at": spec.now,
+                "updated_at": spec.now,
+                "creator": { "login": status.creator.as_deref().unwrap_or("status-bot") },
+                "sha": sha,
+            });
+            self.statuses.push(status);
+        }
         Ok(())
     }
 }

@@ -36,7 +36,8 @@ pub use self::{
     rounds::Round,
     spec::{
         ArtifactSpec, CheckSpec, CommentKind, CommentSpec, CommitSpec, Fault, JobSpec, MorePull,
-        Move, OneOrMany, Person, PullState, RunSpec, Spec, UpstreamPull, UpstreamSpec,
+        Move, OneOrMany, Person, PullState, RequiredCheck, RunSpec, Spec, StatusSpec, UpstreamPull,
+        UpstreamSpec,
     },
     stand_in::{Options, StandIn},
     webhook::signature,

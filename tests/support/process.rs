@@ -24,10 +24,24 @@ impl ServerProcess {
     /// # Panics
     /// Where it ends before it is ready; the message holds its log.
     pub async fn start(program: &Path, args: &[&str], stand_in: &StandIn, folder: &Path) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let repository = stand_in.world().case.spec.repository.clone();
+        let config = format!("[[repository]]\nname = \"{repository}\"\nprofile = \"inferencex\"\n");
+        Self::configured(program, args, stand_in, folder, &config).await
+    }
+
+    /// The same with a configuration of its own.
+    ///
+    /// # Panics
+    /// Where it ends before it is ready; the message holds its log.
+    pub async fn configured(
+        program: &Path,
+        args: &[&str],
+        stand_in: &StandIn,
+        folder: &Path,
+        text: &str,
+    ) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let config: PathBuf = folder.join("countersign.toml");
-        let text = format!("[[repository]]\nname = \"{repository}\"\nprofile = \"inferencex\"\n");
         std::fs::write(&config, text).unwrap();
         let mut child = Command::new(program)
             .args(args)

@@ -58,6 +58,15 @@ pub struct Spec {
     /// Check runs of other apps.
     #[serde(default)]
     pub checks: Vec<CheckSpec>,
+    /// Commit statuses, oldest first.
+    #[serde(default)]
+    pub statuses: Vec<StatusSpec>,
+    /// What the default branch's rules require.
+    #[serde(default)]
+    pub required_checks: Vec<RequiredCheck>,
+    /// Events that the App is subscribed to; all that there are by default.
+    #[serde(default)]
+    pub app_events: Option<Vec<String>>,
     /// Other repositories.
     #[serde(default)]
     pub upstream: BTreeMap<String, UpstreamSpec>,
@@ -360,6 +369,32 @@ pub struct CheckSpec {
     /// Id of the commit; the head by default.
     #[serde(default = "head_id")]
     pub on: String,
+}
+
+/// A commit status.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusSpec {
+    pub context: String,
+    /// `error`, `failure`, `pending` or `success`.
+    pub state: String,
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Id of the commit; the head by default.
+    #[serde(default = "head_id")]
+    pub on: String,
+    #[serde(default)]
+    pub creator: Option<String>,
+}
+
+/// A check that has to pass before anything is merged.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequiredCheck {
+    pub context: String,
+    /// Id of the app that it has to come from.
+    #[serde(default)]
+    pub integration_id: Option<u64>,
 }
 
 /// Another repository.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::super::types::{
     CheckRun, CodeownersError, Commit, Compare, Edit, File, Grants, History, Job, Permission,
-    Posted, Pull, Run, TeamMember, Tips,
+    Posted, Pull, Run, Status, TeamMember, Tips,
 };
 use super::super::wire::{self, CodeownersErrorsWire, GrantsWire, PostedWire};
 use super::super::{ReadError, ReadKey, RepoName};
@@ -189,6 +189,18 @@ impl Reader {
         commit: &str,
     ) -> Result<Option<Vec<CheckRun>>, ReadError> {
         self.typed(ReadKey::CheckRuns { repo: repo.clone(), commit: commit.to_owned() }).await
+    }
+
+    /// The newest commit status of each context at a commit.
+    ///
+    /// # Errors
+    /// As for [`Reader::pull`].
+    pub async fn statuses(
+        &self,
+        repo: &RepoName,
+        commit: &str,
+    ) -> Result<Option<Vec<Status>>, ReadError> {
+        self.typed(ReadKey::Statuses { repo: repo.clone(), commit: commit.to_owned() }).await
     }
 
     /// A workflow run.

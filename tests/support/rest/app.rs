@@ -38,7 +38,10 @@ pub fn route(world: &mut World, request: &Request, method: &str, path: &[&str]) 
         ("GET", ["app"]) => {
             let mut app = shapes::app(world, APP_SLUG);
             app["installations_count"] = json!(1);
-            app["events"] = json!(EVENTS);
+            app["events"] = match &world.case.spec.app_events {
+                Some(events) => json!(events),
+                None => json!(EVENTS),
+            };
             Answer::ok(&app)
         }
         ("GET", ["app", "installations"]) => Answer::list(request, &[()], |()| installation(world)),
@@ -106,6 +109,24 @@ pub fn installation(world: &World) -> Value {
         "suspended_by": null,
         "suspended_at": null,
     })
+}
+
+/// `GET …/rules/branches/{branch}`: one rule, where the case requires checks.
+pub fn branch_rules(world: &World, branch: &str) -> Outcome {
+    let spec = &world.case.spec;
+    if spec.required_checks.is_empty() || branch != spec.default_branch {
+        return Answer::ok(&json!([]));
+    }
+    Answer::ok(&json!([{
+        "type": "required_status_checks",
+        "ruleset_source_type": "Repository",
+        "ruleset_source": spec.repository,
+        "ruleset_id": 42,
+        "parameters": {
+            "strict_required_status_checks_policy": false,
+            "required_status_checks": spec.required_checks,
+        },
+    }]))
 }
 
 fn access_token(world: &mut World, request: &Request) -> Outcome {

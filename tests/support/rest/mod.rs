@@ -141,6 +141,10 @@ fn in_repository(
             may.read("contents")?;
             contents::route(world, request, repo, rest)
         }
+        ("GET", ["rules", "branches", branch @ ..]) => {
+            may.own_read("metadata")?;
+            app::branch_rules(world, &branch.join("/"))
+        }
         ("GET", ["collaborators", login, "permission"]) => {
             may.own_read("metadata")?;
             people::permission(world, login)

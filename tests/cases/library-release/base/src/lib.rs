@@ -1,0 +1,3 @@
+pub fn weigh(parcel: &[u8]) -> usize {
+    parcel.len()
+}
