@@ -1,14 +1,19 @@
 //! The whole job in one short way: resolve → gather → evaluate → conclude.
 
+mod discarded;
+mod invitation;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::evidence::{self, Context};
 use crate::facts::{Cause, Facts, Missing, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
-use crate::signoff::{self, NotASignOff};
+use crate::signoff;
 use crate::sources::types::Posted;
 use crate::sources::{ReadError, Reader, RepoName};
-use crate::verdict::{self, Inputs, SignedBy, Subject, Tries, Verdict};
+use crate::verdict::{self, Discarded, Inputs, SignedBy, Subject, Tries, Verdict};
+
+pub use invitation::invitation;
 
 /// What is to be assessed.
 #[derive(Debug, Clone)]
@@ -73,8 +78,8 @@ pub enum VerifyError {
         repo: RepoName,
         /// The pull request.
         number: i64,
-        /// What came near, and why it is none.
-        near: Vec<NearMiss>,
+        /// What was probably meant to count, and why it does not; newest first.
+        near: Vec<Discarded>,
     },
     /// The comment that was named is not there.
     #[error("{what} is not on {repo}#{number}: it was deleted, or it is on another pull request")]
@@ -99,17 +104,6 @@ pub enum VerifyError {
     Read(#[from] ReadError),
 }
 
-/// A comment that came near, and why it is no sign-off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearMiss {
-    /// Its page.
-    pub url: String,
-    /// Who wrote it.
-    pub author: String,
-    /// Why it is none.
-    pub why: String,
-}
-
 /// Everything that a person could have posted as a sign-off, oldest first.
 pub(crate) async fn posted(
     reader: &Reader,
@@ -127,32 +121,8 @@ pub(crate) async fn posted(
     Ok(all)
 }
 
-/// Why a comment cannot be a sign-off whatever it says; `None` where it can.
-fn unfit(posted: &Posted) -> Option<String> {
-    if posted.app.is_some() || posted.author_is_bot {
-        return Some("a bot or an app wrote it; only a person can sign".to_owned());
-    }
-    match posted.state.as_deref() {
-        Some("DISMISSED") => Some("the review was dismissed".to_owned()),
-        Some("PENDING") => Some("the review is not submitted yet".to_owned()),
-        _ => None,
-    }
-}
-
-fn recognise(signoffs: &signoff::Reader, body: &str) -> Result<(), NotASignOff> {
-    let place = signoff::Place::Comment { url: String::new() };
-    signoffs.parse(body, &place).map(drop)
-}
-
-/// Why it is none, and what to do about it.
-fn in_words(not: &NotASignOff) -> String {
-    match not.hint() {
-        Some(hint) => format!("{not}; {hint}"),
-        None => not.to_string(),
-    }
-}
-
-/// The standing sign-offs of a pull request, oldest first, and what came near.
+/// The standing sign-offs of a pull request, oldest first, and the comments that were probably meant
+/// as one.
 ///
 /// # Errors
 /// Where the comments cannot be read.
@@ -161,57 +131,48 @@ pub async fn standing(
     signoffs: &signoff::Reader,
     repo: &RepoName,
     number: i64,
-) -> Result<(Vec<Posted>, Vec<NearMiss>), ReadError> {
-    let mut found = Vec::new();
-    let mut near = Vec::new();
-    for posted in posted(reader, repo, number).await? {
-        match (recognise(signoffs, &posted.body), unfit(&posted)) {
-            (Ok(()), None) => found.push(posted),
-            (Ok(()), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), _) if !not.speaks_of_one() => {}
-            (Err(_), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), None) => near.push(near_miss(&posted, in_words(&not))),
-        }
-    }
+) -> Result<(Vec<Posted>, Vec<Discarded>), ReadError> {
+    let posted = posted(reader, repo, number).await?;
+    let near = posted.iter().filter_map(|posted| discarded::signoff(signoffs, posted)).collect();
+    let found = posted.into_iter().filter(|posted| discarded::counts(signoffs, posted)).collect();
     Ok((found, near))
 }
 
-fn near_miss(posted: &Posted, why: String) -> NearMiss {
-    NearMiss { url: posted.html_url.clone(), author: posted.author.clone(), why }
-}
-
-/// Finds the sign-off that is meant.
+/// Finds the sign-off that is meant, among everything that was posted.
 async fn resolve(
     reader: &Reader,
     signoffs: &signoff::Reader,
     target: &Target,
-) -> Result<(Option<Posted>, Vec<NearMiss>), VerifyError> {
+) -> Result<(Option<Posted>, Vec<Posted>), VerifyError> {
     match &target.signoff {
         Choice::None => Ok((None, Vec::new())),
         Choice::Text { body, author } => {
-            recognise(signoffs, body).map_err(|not| VerifyError::NotASignOff {
-                url: "the given text".to_owned(),
-                why: in_words(&not),
-            })?;
-            Ok((Some(Posted::local(body, author)), Vec::new()))
+            let local = Posted::local(body, author);
+            match discarded::why_no_signoff(signoffs, &local) {
+                None => Ok((Some(local), Vec::new())),
+                Some(why) => {
+                    Err(VerifyError::NotASignOff { url: "the given text".to_owned(), why })
+                }
+            }
         }
         Choice::Newest => {
-            let (mut found, near) = standing(reader, signoffs, &target.repo, target.number).await?;
-            Ok((found.pop(), near))
+            let all = posted(reader, &target.repo, target.number).await?;
+            let newest = all.iter().rfind(|posted| discarded::counts(signoffs, posted)).cloned();
+            Ok((newest, all))
         }
         Choice::This(kind, id) => {
             let all = posted(reader, &target.repo, target.number).await?;
-            let this = all.into_iter().find(|posted| posted.kind == *kind && posted.id == *id);
+            let this = all.iter().find(|posted| posted.kind == *kind && posted.id == *id);
             let this = this.ok_or_else(|| VerifyError::NoSuchComment {
                 what: format!("{} {id}", kind.as_str()),
                 repo: target.repo.clone(),
                 number: target.number,
             })?;
-            let why = unfit(&this)
-                .or_else(|| recognise(signoffs, &this.body).err().map(|not| in_words(&not)));
-            match why {
-                None => Ok((Some(this), Vec::new())),
-                Some(why) => Err(VerifyError::NotASignOff { url: this.html_url, why }),
+            match discarded::why_no_signoff(signoffs, this) {
+                None => Ok((Some(this.clone()), all)),
+                Some(why) => {
+                    Err(VerifyError::NotASignOff { url: this.html_url.clone(), why })
+                }
             }
         }
     }
@@ -236,7 +197,7 @@ pub async fn verify(
     let commits = reader.pull_commits(&target.repo, target.number);
     let (resolved, pull, tips, _) =
         futures_util::join!(resolve(reader, signoffs, target), pull, tips, commits);
-    let ((posted, near), pull, tips) =
+    let ((posted, heard), pull, tips) =
         (resolved?, required(pull?, target)?, required(tips?, target)?);
 
     let wanted = rules.facts_needed(options.only.as_deref());
@@ -253,6 +214,12 @@ pub async fn verify(
     let facts = evidence::gather(&context, &wanted).await;
     let head_now = reader.head_at_end(&target.repo, target.number).await;
 
+    let discarded = discarded::all(
+        signoffs,
+        rules.profile.settings.reuse.as_ref(),
+        &heard,
+        facts.overrides.known().map(Vec::as_slice).unwrap_or_default(),
+    );
     let required = facts.owners.known().is_none_or(|owners| owners.scope.required);
     if posted.is_none() && required && !matches!(target.signoff, Choice::None) {
         // Where it is not known whether a sign-off is needed, nothing may be concluded from its
@@ -265,7 +232,7 @@ pub async fn verify(
             .into());
         }
         let (repo, number) = (target.repo.clone(), target.number);
-        return Err(VerifyError::NoSignOff { repo, number, near });
+        return Err(VerifyError::NoSignOff { repo, number, near: discarded });
     }
     let rows = if required { evaluate(rules, &facts, options.only.as_deref()) } else { Vec::new() };
     let newer_head = head_now.ok().flatten().filter(|head| *head != pull.head_sha);
@@ -274,7 +241,7 @@ pub async fn verify(
         repository: target.repo.to_string(),
         pull_request: target.number,
         required,
-        signoff: posted.as_ref().map(signed_by),
+        signoff: posted.as_ref().map(|posted| signed_by(posted, signoffs)),
         inputs: Inputs {
             head: pull.head_sha,
             base: tips.base_sha.unwrap_or_default(),
@@ -287,6 +254,7 @@ pub async fn verify(
         rules_digest: rules.digest.clone(),
         evidence_digest: format!("sha256:{digest}"),
         partial: options.only.is_some(),
+        discarded,
     };
     Ok(Assessment {
         verdict: verdict::conclude(rows, subject, options.tries),
@@ -310,8 +278,10 @@ fn digest_of(bytes: &[u8]) -> String {
     format!("sha256:{}", crate::facts::sha256_hex(bytes))
 }
 
-fn signed_by(posted: &Posted) -> SignedBy {
+fn signed_by(posted: &Posted, signoffs: &signoff::Reader) -> SignedBy {
+    let place = signoff::Place::Comment { url: String::new() };
     SignedBy {
+        claims: signoffs.parse(&posted.body, &place).ok().map(|parsed| parsed.claims()),
         author: posted.author.clone(),
         kind: posted.kind,
         url: (!posted.html_url.is_empty()).then(|| posted.html_url.clone()),

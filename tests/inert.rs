@@ -118,6 +118,7 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
                 kind: SignOffKind::IssueComment,
                 url: Some(hostile.to_owned()),
                 id: 11,
+                claims: None,
             }),
             inputs: Inputs {
                 head: HEAD.to_owned(),
@@ -131,6 +132,7 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
             rules_digest: hostile.to_owned(),
             evidence_digest: hostile.to_owned(),
             partial: true,
+            discarded: Vec::new(),
         },
         tries,
     )
@@ -233,6 +235,8 @@ fn renderings(hostile: &str, tries: Tries) -> Vec<String> {
         verdict: Outcome::Approved,
         assessed_commit: hostile.to_owned(),
         checks: Vec::new(),
+        signoff_body: None,
+        claims: None,
     };
     let standing = Standing {
         key: "issue_comment/11".to_owned(),

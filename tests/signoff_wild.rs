@@ -27,7 +27,9 @@ signoff:
   signature_placeholders: [FILL_IN_GITHUB_USERNAME]
   run_link_wanted: [please link]
   run_links: ['/actions/runs/(?<id>\d+)', 'unofficialRun=(?<id>\d+)']
-  foreign_markers: ["<!-- codeowner-signoff-verify"]
+  legacy_verdicts:
+    markers: ["<!-- codeowner-signoff-verify"]
+    authors: ["github-actions[bot]", klara-cold]
 template:
   paths: [docs/PR_REVIEW_CHECKLIST.md]
   heading: '## Template'

@@ -50,8 +50,8 @@ pub enum RuleFilesError {
     },
 }
 
-/// Reads every YAML file of a profile's folder: those in it and those in `tables/`. Hidden files and
-/// everything else are passed over; links are followed.
+/// Reads every YAML file of a profile's folder: those in it and those in `tables/`; and the words of its
+/// greeting, `greeting.NAME.md`. Hidden files and everything else are passed over; links are followed.
 ///
 /// # Errors
 /// Names the file or folder that could not be read.
@@ -81,7 +81,8 @@ fn read_folder(dir: &Path, prefix: &str, files: &mut Files) -> Result<(), RuleFi
         let path = entry.map_err(unreadable)?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
-        if name.starts_with('.') || !yaml || !path.is_file() {
+        let words = prefix.is_empty() && name.starts_with("greeting.") && name.ends_with(".md");
+        if name.starts_with('.') || !(yaml || words) || !path.is_file() {
             continue;
         }
         if files.len() == FILES {

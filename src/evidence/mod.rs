@@ -8,6 +8,7 @@ mod accounts;
 mod checklist;
 mod codeowners;
 mod commands;
+mod guide;
 mod in_order;
 mod owners;
 mod people;
@@ -15,6 +16,8 @@ mod pr;
 mod sweep;
 
 use std::collections::BTreeSet;
+
+pub use guide::guide;
 
 use crate::facts::{Clock, Fact, Facts, Missing, Origin, OriginKind};
 use crate::profile::Profile;

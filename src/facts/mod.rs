@@ -11,6 +11,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod checklist;
+mod claims;
 mod digest;
 mod origin;
 mod people;
@@ -21,6 +22,7 @@ pub use checklist::{
     Checklist, Details, Explanation, ItemState, Link, MatchedItem, MissingItem, SignOff,
     SignOffKind, SignedItem, Staleness, Template, TemplateItem, UncheckedItem,
 };
+pub use claims::{Claims, ItemClaim};
 pub use digest::{canonical, sha256_hex};
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::diagnostic::Diagnostic;
 use super::document::{Node, Place, strict};
-use super::{PathGroups, Profile, Settings};
+use super::{PathGroups, Profile, Settings, greeting};
 use crate::signoff::settings::ItemTable;
 
 /// The files of a profile: path inside its folder, with `/` → text.
@@ -78,9 +78,12 @@ impl Profile {
                 }
             }
         }
+        let greeting = settings.as_ref().and_then(|(settings, node)| {
+            greeting::read(settings.greeting.as_ref()?, node, files, &mut problems)
+        });
         match (settings, items) {
             (Some((settings, _)), Some((items, _))) if problems.is_empty() => {
-                Ok(Self { settings, items, groups })
+                Ok(Self { settings, items, groups, greeting })
             }
             _ => Err(problems),
         }
@@ -108,7 +111,7 @@ fn read<T: DeserializeOwned>(
 }
 
 /// The place of a value inside `profile.yaml`, by its keys; as near as the keys lead.
-fn place(node: &Node, keys: &[&str]) -> Place {
+pub(super) fn place(node: &Node, keys: &[&str]) -> Place {
     let mut at = node;
     for key in keys {
         let inner = match key.parse::<usize>() {
@@ -135,6 +138,16 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
     }
     if settings.signoff.phrase.trim().is_empty() {
         wrong(&["signoff", "phrase"], "the phrase is empty".to_owned());
+    }
+    for list in ["markers", "authors"] {
+        let Some(legacy) = &settings.signoff.legacy_verdicts else { break };
+        let words = if list == "markers" { &legacy.markers } else { &legacy.authors };
+        for (index, word) in words.iter().enumerate() {
+            if word.trim().is_empty() {
+                let keys = ["signoff", "legacy_verdicts", list, &index.to_string()];
+                wrong(&keys, "it is empty, and would stand for everything".to_owned());
+            }
+        }
     }
     if settings.template.paths.is_empty() {
         wrong(&["template", "paths"], "no path is given".to_owned());

@@ -4,9 +4,11 @@
 use serde::Deserialize;
 
 use super::comment::short;
+use super::edits::edits;
 use super::inert::{link, mention};
 use super::row::{face, name};
 use super::{Outcome, SignedBy, Verdict};
+use crate::facts::Claims;
 use crate::rules::{Override, Row, RowStatus};
 
 /// Rows named in the comment; the verdict comment has them all.
@@ -14,6 +16,7 @@ const ROWS_SHOWN: usize = 20;
 
 /// What is kept of an earlier verdict to tell what changed. Reads from a verdict's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Document")]
 pub struct Summary {
     /// Its outcome.
     pub verdict: Outcome,
@@ -21,6 +24,46 @@ pub struct Summary {
     pub assessed_commit: String,
     /// Its rows.
     pub checks: Vec<RowSummary>,
+    /// `sha256:` of the sign-off's body then.
+    pub signoff_body: Option<String>,
+    /// What the sign-off claimed then; `None` where the verdict was kept before claims were.
+    pub claims: Option<Claims>,
+}
+
+/// The parts of a verdict's JSON that a summary is made of.
+#[derive(Deserialize)]
+struct Document {
+    verdict: Outcome,
+    assessed_commit: String,
+    checks: Vec<RowSummary>,
+    #[serde(default)]
+    inputs: DocumentInputs,
+    #[serde(default)]
+    signoff: Option<DocumentSignOff>,
+}
+
+#[derive(Default, Deserialize)]
+struct DocumentInputs {
+    #[serde(default)]
+    signoff_body: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DocumentSignOff {
+    #[serde(default)]
+    claims: Option<Claims>,
+}
+
+impl From<Document> for Summary {
+    fn from(document: Document) -> Self {
+        Self {
+            verdict: document.verdict,
+            assessed_commit: document.assessed_commit,
+            checks: document.checks,
+            signoff_body: document.inputs.signoff_body,
+            claims: document.signoff.and_then(|signoff| signoff.claims),
+        }
+    }
 }
 
 /// A row of an earlier verdict.
@@ -64,6 +107,8 @@ impl From<&Verdict> for Summary {
             verdict: verdict.verdict,
             assessed_commit: verdict.assessed_commit.clone(),
             checks: verdict.checks.iter().map(RowSummary::of).collect(),
+            signoff_body: verdict.inputs.signoff_body.clone(),
+            claims: verdict.signoff.as_ref().and_then(|signoff| signoff.claims.clone()),
         }
     }
 }
@@ -112,6 +157,9 @@ pub fn changed(verdict: &Verdict, previous: &Summary, url: Option<&str>) -> Opti
     }
     if rows.len() > ROWS_SHOWN {
         text.push_str(&format!("\n- and {} more", rows.len() - ROWS_SHOWN));
+    }
+    if let Some(edits) = edits(verdict, previous) {
+        text.push_str(&format!("\n\nThe sign-off was edited: {edits}."));
     }
     Some(text.trim_end().to_owned() + "\n")
 }

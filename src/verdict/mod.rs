@@ -12,7 +12,10 @@ mod change;
 mod check;
 mod comment;
 mod conclude;
+mod discarded;
+mod edits;
 mod fit;
+mod greeting;
 mod inert;
 mod row;
 #[cfg(test)]
@@ -21,14 +24,16 @@ mod terminal;
 
 pub use change::{RowSummary, Summary, change_marker, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
-pub use comment::{CommentOptions, comment, marker};
+pub use comment::{CommentOptions, comment, comment_after, marker};
 pub use conclude::{Subject, Tries, conclude};
+pub use discarded::{Discarded, DiscardedKind};
+pub use greeting::{GREETING_MARKER, Guide, Signers, greeting};
 pub(crate) use inert::{link, unheard};
 pub use terminal::text;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::SignOffKind;
+use crate::facts::{Claims, SignOffKind};
 use crate::rules::Row;
 
 /// What the verdict says as a whole.
@@ -90,6 +95,8 @@ pub struct Verdict {
     pub evidence_digest: String,
     /// One row a check, by number, template items last.
     pub checks: Vec<Row>,
+    /// What somebody probably meant to count and what did not, oldest first.
+    pub discarded: Vec<Discarded>,
 }
 
 /// What the verdict was made from.
@@ -123,6 +130,9 @@ pub struct SignedBy {
     /// GitHub's id of it, for the marker. Not part of the JSON.
     #[serde(skip)]
     pub id: i64,
+    /// What it claims, so that a later verdict can say what an edit changed; `null` where it could not
+    /// be read as a sign-off.
+    pub claims: Option<Claims>,
 }
 
 impl Verdict {

@@ -38,12 +38,6 @@ fn mentions_of_the_phrase_are_no_sign_off_and_get_no_hint() {
         (format!("<!-- {phrase} -->\nPlease review."), Reason::HtmlComment),
         (format!("Please post this:\n\n```\n{}```\n", form()), Reason::CodeBlock),
         (
-            format!(
-                "<!-- codeowner-signoff-verify -->\n## REJECTED\n\nThe comment has to begin with {phrase}"
-            ),
-            Reason::OtherVerifier,
-        ),
-        (
             "LGTM, thanks!".to_owned(),
             Reason::NoPhrase { phrase: "As a PR reviewer and CODEOWNER".to_owned() },
         ),
