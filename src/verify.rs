@@ -170,9 +170,7 @@ async fn resolve(
             })?;
             match discarded::why_no_signoff(signoffs, this) {
                 None => Ok((Some(this.clone()), all)),
-                Some(why) => {
-                    Err(VerifyError::NotASignOff { url: this.html_url.clone(), why })
-                }
+                Some(why) => Err(VerifyError::NotASignOff { url: this.html_url.clone(), why }),
             }
         }
     }

@@ -10,6 +10,7 @@
 mod support;
 
 mod crash;
+mod greeting;
 mod house;
 mod inert;
 mod lint;

@@ -1,6 +1,7 @@
 //! Sign-offs as people write them: every kind that was seen in public threads. People, runs and
 //! numbers are invented; the templates are the benchmark repository's own.
 
+mod claims;
 mod commands;
 mod details;
 mod explanations;

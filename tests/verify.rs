@@ -5,6 +5,7 @@
 
 mod checklist;
 mod codeowner;
+mod discarded;
 mod exits;
 mod head;
 mod overrides;

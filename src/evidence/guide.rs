@@ -48,10 +48,9 @@ fn signers(paths: &[OwnedPath]) -> Vec<Signers> {
     for path in named {
         match groups.iter_mut().find(|group| group.owners == path.owners) {
             Some(group) => group.paths.push(path.path.clone()),
-            None => groups.push(Signers {
-                paths: vec![path.path.clone()],
-                owners: path.owners.clone(),
-            }),
+            None => {
+                groups.push(Signers { paths: vec![path.path.clone()], owners: path.owners.clone() })
+            }
         }
     }
     groups

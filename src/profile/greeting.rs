@@ -140,7 +140,8 @@ fn words(text: &str, names: &[(&str, Slot)]) -> Result<Words, Vec<Mistake>> {
     let mut pieces = Vec::new();
     let mut mistakes = Vec::new();
     let mut at = 0;
-    let opens = |from: usize| ["{{", "{%", "{#"].iter().filter_map(|sign| text[from..].find(sign)).min();
+    let opens =
+        |from: usize| ["{{", "{%", "{#"].iter().filter_map(|sign| text[from..].find(sign)).min();
     while let Some(found) = opens(at) {
         let start = at + found;
         if !text[start..].starts_with("{{") {

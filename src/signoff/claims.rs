@@ -43,10 +43,7 @@ fn item_claim(copies: &[&SignedItem]) -> ItemClaim {
     let open = states.clone().find(|state| *state != ItemState::Checked);
     let texts: Vec<&str> = copies.iter().map(|item| item.text.as_str()).collect();
     let links: Vec<&Link> = copies.iter().flat_map(|item| &item.links).collect();
-    ItemClaim {
-        state: open.unwrap_or(ItemState::Checked),
-        words: digest(&texts.join(" "), &links),
-    }
+    ItemClaim { state: open.unwrap_or(ItemState::Checked), words: digest(&texts.join(" "), &links) }
 }
 
 /// A digest of the words of a text and of its links, whose targets it need not show. Links to runs

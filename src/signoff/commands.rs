@@ -171,7 +171,7 @@ fn near_verify(line: &Line<'_>) -> Option<NearCommand> {
         let hidden = !line.spoken;
         return hidden.then(|| line.near(CommandKind::Verify, HIDDEN.to_owned()));
     }
-    if !line.spoken {
+    if !line.spoken || override_parts(line.text).is_some() {
         return None;
     }
     let mut words = line.text.split_whitespace();

@@ -191,7 +191,11 @@ impl Reader {
     /// The first place that holds the phrase in any other way.
     fn mention(&self, text: &CleanText<'_>, rows: &Rows) -> Option<NotASignOff> {
         let phrase = self.grammar.phrase.as_str();
-        let row = rows.rows.iter().find(|row| row.plain.contains(phrase))?;
+        let holds = |row: &&Row| row.plain.contains(phrase);
+        // Who fills in a form and leaves around it what explained it means the form.
+        let filled =
+            |row: &&Row| row.kind == Kind::Code && holds(row) && self.is_filled_form(&row.plain);
+        let row = rows.rows.iter().find(filled).or_else(|| rows.rows.iter().find(holds))?;
         let source = &text.as_str()[row.start..row.end];
         let in_code = || {
             let before = source.find(phrase).map(|at| &source[..at]);

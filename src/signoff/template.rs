@@ -85,9 +85,8 @@ impl Reader {
         let rows = Rows::of(text.as_str());
         let (section, fence) = self.template_place(document, &rows, heading)?;
         let lines = match (fence, rows.rows[section.clone()].first()) {
-            (Some(fence), _) => {
-                CleanText::within(document, text.original_range(fence.start..fence.end))
-            }
+            // Its content, without the closing line and an indent of the block.
+            (Some(fence), _) => CleanText::new(&fence.plain),
             (None, Some(first)) => {
                 let end = rows.rows.get(section.end).map_or(text.as_str().len(), |row| row.start);
                 let start = text.line_around(first.start).start;

@@ -73,7 +73,8 @@ pub fn comment_after(
     let counted = counts(&rows[quiet..], verdict.discarded.len());
     let fold = format!("<details>\n<summary>{counted}</summary>");
     let around = [head.as_str(), &last, &fold, edited.as_deref().unwrap_or_default(), &discarded];
-    let frame = around.iter().map(|part| units(part) + 2).sum::<usize>() + units("</details>\n\n\n");
+    let frame =
+        around.iter().map(|part| units(part) + 2).sum::<usize>() + units("</details>\n\n\n");
     let mut blocks = fit(&rows, author(verdict), COMMENT_CHARS.saturating_sub(frame)).into_iter();
 
     let mut parts = vec![head];

@@ -146,8 +146,7 @@ mod tests {
 
     #[test]
     fn each_entry_says_what_whose_where_and_why() {
-        let command =
-            command("the command stands inside a sentence; it has to be `/use <run id>`");
+        let command = command("the command stands inside a sentence; it has to be `/use <run id>`");
         let signoff = Discarded {
             kind: DiscardedKind::SignOff,
             line: None,
@@ -184,10 +183,8 @@ mod tests {
         assert_eq!(block(&many).lines().count(), 2 + 20 + 1);
         assert_eq!(lines(&many).last().map(String::as_str), Some("   - and 5 more"));
         let long = vec![command(&"@team ".repeat(1_000)); 25];
-        let long: Vec<Discarded> = long
-            .into_iter()
-            .map(|one| Discarded { author: "😀`".repeat(1_000), ..one })
-            .collect();
+        let long: Vec<Discarded> =
+            long.into_iter().map(|one| Discarded { author: "😀`".repeat(1_000), ..one }).collect();
         let text = block(&long);
         assert!(text.encode_utf16().count() <= ROOM + 40);
         let shown = text.matches("\n- Command").count();

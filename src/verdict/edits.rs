@@ -107,8 +107,11 @@ mod tests {
     fn every_kind_of_change_has_its_words() {
         use ItemState::{Checked, Unchecked};
         let old = Summary::from(&verdict(Some(before()), "old", RowStatus::Fail));
-        let mut now =
-            claims(&[("a", Unchecked, "1"), ("b", Checked, "2"), ("d", Checked, "4")], &[8, 9], "y");
+        let mut now = claims(
+            &[("a", Unchecked, "1"), ("b", Checked, "2"), ("d", Checked, "4")],
+            &[8, 9],
+            "y",
+        );
         now.signed = Some("carol".into());
         let now = verdict(Some(now), "new", RowStatus::Fail);
         assert_eq!(
@@ -174,7 +177,10 @@ mod tests {
         let kept = r#"{"verdict": "REJECTED", "assessed_commit": "1111", "checks": [],
             "inputs": {"signoff_body": "sha256:old"}, "signoff": {"author": "bob"}}"#;
         let kept: Summary = serde_json::from_str(kept).expect("a document of the first version");
-        assert_eq!((kept.claims.as_ref(), kept.signoff_body.as_deref()), (None, Some("sha256:old")));
+        assert_eq!(
+            (kept.claims.as_ref(), kept.signoff_body.as_deref()),
+            (None, Some("sha256:old"))
+        );
         let now = verdict(Some(before()), "new", RowStatus::Pass);
         assert_eq!(edits(&now, &kept), None);
         let text = changed(&now, &kept, None).expect("a change");

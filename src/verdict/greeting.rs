@@ -138,8 +138,7 @@ fn filled_with(words: &Words, wanted: Slot, value: &str) -> String {
 /// A text as a code block whose fence is longer than any run of backticks in it. What steers is left
 /// out: the block is there to be copied.
 fn fence(text: &str) -> String {
-    let kept: String =
-        text.chars().filter(|c| matches!(c, '\n' | '\t') || !steers(*c)).collect();
+    let kept: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !steers(*c)).collect();
     let longest = kept.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}\n{}\n{fence}", kept.trim_end())

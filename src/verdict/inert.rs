@@ -148,7 +148,14 @@ pub(super) fn explained(why: &str, chars: usize) -> String {
         }
     }
     pieces.push(around(rest));
-    let whole = pieces.concat();
+    let mut whole = String::new();
+    for piece in pieces {
+        // Two spans that touch would be one.
+        if whole.ends_with('`') && piece.starts_with('`') {
+            whole.push(' ');
+        }
+        whole.push_str(&piece);
+    }
     escape::cut(whole.trim(), chars)
 }
 
@@ -159,7 +166,8 @@ fn around(text: &str) -> String {
     if inner.is_empty() {
         return blank(!text.is_empty()).to_owned();
     }
-    let (first, last) = (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
+    let (first, last) =
+        (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
     format!("{}{inner}{}", blank(first), blank(last))
 }
 
@@ -203,7 +211,9 @@ mod tests {
             ("it has to be `/use <run id>`, or `/use`", "it has to be `/use <run id>`, or `/use`"),
             ("remove the ``` lines", "remove the ```` ``` ```` lines"),
             ("an open ` stays", "an open `` ` `` stays"),
-            ("@team *b* [x](https://h.example)", "`@team` `*b*` `[x](https://h.example)`"),
+            ("a `b``c`", "a `b` `c`"),
+            ("@`@", "`@` `` ` `` `@`"),
+            ("@team *b* [x](https://h.example)", "`@team` `*b*` `[x](https://h.example`)"),
             ("- a\nb", "`-` a b"),
             ("`` @team ``", "``` `` ```  `@team` ``` `` ```"),
             ("``", "``` `` ```"),

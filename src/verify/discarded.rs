@@ -35,7 +35,8 @@ pub(super) fn all(
     }
     let invalid = overrides.iter().filter_map(|command| {
         let why = command.why_not.clone()?;
-        let text = format!("/countersign override {} {} {}", command.check, command.sha, command.reason);
+        let text =
+            format!("/countersign override {} {} {}", command.check, command.sha, command.reason);
         let discarded = Discarded {
             kind: DiscardedKind::Override,
             author: command.author.clone(),
@@ -172,7 +173,8 @@ fn commands(posted: &Posted, reuse: Option<&ReuseSettings>) -> Vec<Discarded> {
         return reuses.chain(overrides).collect();
     }
     let mut found: Vec<Discarded> = Vec::new();
-    if let Some(settings) = reuse.filter(|reuse| !reuse.associations.contains(&posted.association)) {
+    if let Some(settings) = reuse.filter(|reuse| !reuse.associations.contains(&posted.association))
+    {
         let listed: Vec<String> =
             settings.associations.iter().map(|word| format!("`{word}`")).collect();
         let why = format!(
