@@ -237,7 +237,13 @@ fn subject() -> Subject {
 }
 
 fn text(id: i64, words: &str) -> String {
-    let signoff = SignedBy { author: "bob".into(), kind: SignOffKind::IssueComment, url: None, id, claims: None };
+    let signoff = SignedBy {
+        author: "bob".into(),
+        kind: SignOffKind::IssueComment,
+        url: None,
+        id,
+        claims: None,
+    };
     format!("{}\n{words}\n", marker(&signoff))
 }
 
