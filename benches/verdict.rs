@@ -127,6 +127,7 @@ fn subject(verdict: Verdict) -> Subject {
         rules_digest: verdict.rules_digest,
         evidence_digest: verdict.evidence_digest,
         partial: false,
+        discarded: verdict.discarded,
     }
 }
 

@@ -34,6 +34,10 @@ pub const LINKS: usize = 2_000;
 pub const URL_BYTES: usize = 2_048;
 /// Command lines read from one comment, and of one account on one pull request.
 pub const COMMANDS: usize = 500;
+/// What did not count, kept of one pull request: the newest of it.
+pub const DISCARDED: usize = 200;
+/// See [`DISCARDED`]: what one account writes must not keep anybody else's from being seen.
+pub const DISCARDED_OF_ONE: usize = 20;
 /// A checklist document.
 pub const DOCUMENT_BYTES: usize = 1 << 20;
 /// GitHub ignores CODEOWNERS files over 3 MB.

@@ -1,16 +1,21 @@
 //! The whole job in one short way: resolve → gather → evaluate → conclude.
 
-use std::collections::BTreeSet;
+mod discarded;
+mod gate;
+mod invitation;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::evidence::{self, Context};
-use crate::facts::{Cause, Fact, Facts, Missing, Scope, SignOffKind};
+use crate::facts::{Cause, Facts, Missing, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
-use crate::signoff::{self, NotASignOff};
+use crate::signoff;
 use crate::sources::types::{Posted, Pull, Tips};
 use crate::sources::{ReadError, Reader, RepoName};
-use crate::verdict::{self, Inputs, SignedBy, Subject, Tries, Verdict};
+use crate::verdict::{self, Discarded, Inputs, SignedBy, Subject, Tries, Verdict};
+
+pub use gate::{Gate, gate};
+pub use invitation::invitation;
 
 /// What is to be assessed.
 #[derive(Debug, Clone)]
@@ -75,8 +80,8 @@ pub enum VerifyError {
         repo: RepoName,
         /// The pull request.
         number: i64,
-        /// What came near, and why it is none.
-        near: Vec<NearMiss>,
+        /// What was probably meant to count, and why it does not; newest first.
+        near: Vec<Discarded>,
     },
     /// The comment that was named is not there.
     #[error("{what} is not on {repo}#{number}: it was deleted, or it is on another pull request")]
@@ -101,17 +106,6 @@ pub enum VerifyError {
     Read(#[from] ReadError),
 }
 
-/// A comment that came near, and why it is no sign-off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearMiss {
-    /// Its page.
-    pub url: String,
-    /// Who wrote it.
-    pub author: String,
-    /// Why it is none.
-    pub why: String,
-}
-
 /// Everything that a person could have posted as a sign-off, oldest first.
 pub(crate) async fn posted(
     reader: &Reader,
@@ -129,32 +123,8 @@ pub(crate) async fn posted(
     Ok(all)
 }
 
-/// Why a comment cannot be a sign-off whatever it says; `None` where it can.
-fn unfit(posted: &Posted) -> Option<String> {
-    if posted.app.is_some() || posted.author_is_bot {
-        return Some("a bot or an app wrote it; only a person can sign".to_owned());
-    }
-    match posted.state.as_deref() {
-        Some("DISMISSED") => Some("the review was dismissed".to_owned()),
-        Some("PENDING") => Some("the review is not submitted yet".to_owned()),
-        _ => None,
-    }
-}
-
-fn recognise(signoffs: &signoff::Reader, body: &str) -> Result<(), NotASignOff> {
-    let place = signoff::Place::Comment { url: String::new() };
-    signoffs.parse(body, &place).map(drop)
-}
-
-/// Why it is none, and what to do about it.
-fn in_words(not: &NotASignOff) -> String {
-    match not.hint() {
-        Some(hint) => format!("{not}; {hint}"),
-        None => not.to_string(),
-    }
-}
-
-/// The standing sign-offs of a pull request, oldest first, and what came near.
+/// The standing sign-offs of a pull request, oldest first, and the comments that were probably meant
+/// as one.
 ///
 /// # Errors
 /// Where the comments cannot be read.
@@ -163,57 +133,46 @@ pub async fn standing(
     signoffs: &signoff::Reader,
     repo: &RepoName,
     number: i64,
-) -> Result<(Vec<Posted>, Vec<NearMiss>), ReadError> {
-    let mut found = Vec::new();
-    let mut near = Vec::new();
-    for posted in posted(reader, repo, number).await? {
-        match (recognise(signoffs, &posted.body), unfit(&posted)) {
-            (Ok(()), None) => found.push(posted),
-            (Ok(()), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), _) if !not.speaks_of_one() => {}
-            (Err(_), Some(why)) => near.push(near_miss(&posted, why)),
-            (Err(not), None) => near.push(near_miss(&posted, in_words(&not))),
-        }
-    }
+) -> Result<(Vec<Posted>, Vec<Discarded>), ReadError> {
+    let posted = posted(reader, repo, number).await?;
+    let near = posted.iter().filter_map(|posted| discarded::signoff(signoffs, posted)).collect();
+    let found = posted.into_iter().filter(|posted| discarded::counts(signoffs, posted)).collect();
     Ok((found, near))
 }
 
-fn near_miss(posted: &Posted, why: String) -> NearMiss {
-    NearMiss { url: posted.html_url.clone(), author: posted.author.clone(), why }
-}
-
-/// Finds the sign-off that is meant.
+/// Finds the sign-off that is meant, among everything that was posted.
 async fn resolve(
     reader: &Reader,
     signoffs: &signoff::Reader,
     target: &Target,
-) -> Result<(Option<Posted>, Vec<NearMiss>), VerifyError> {
+) -> Result<(Option<Posted>, Vec<Posted>), VerifyError> {
     match &target.signoff {
         Choice::None => Ok((None, Vec::new())),
         Choice::Text { body, author } => {
-            recognise(signoffs, body).map_err(|not| VerifyError::NotASignOff {
-                url: "the given text".to_owned(),
-                why: in_words(&not),
-            })?;
-            Ok((Some(Posted::local(body, author)), Vec::new()))
+            let local = Posted::local(body, author);
+            match discarded::why_no_signoff(signoffs, &local) {
+                None => Ok((Some(local), Vec::new())),
+                Some(why) => {
+                    Err(VerifyError::NotASignOff { url: "the given text".to_owned(), why })
+                }
+            }
         }
         Choice::Newest => {
-            let (mut found, near) = standing(reader, signoffs, &target.repo, target.number).await?;
-            Ok((found.pop(), near))
+            let all = posted(reader, &target.repo, target.number).await?;
+            let newest = all.iter().rfind(|posted| discarded::counts(signoffs, posted)).cloned();
+            Ok((newest, all))
         }
         Choice::This(kind, id) => {
             let all = posted(reader, &target.repo, target.number).await?;
-            let this = all.into_iter().find(|posted| posted.kind == *kind && posted.id == *id);
+            let this = all.iter().find(|posted| posted.kind == *kind && posted.id == *id);
             let this = this.ok_or_else(|| VerifyError::NoSuchComment {
                 what: format!("{} {id}", kind.as_str()),
                 repo: target.repo.clone(),
                 number: target.number,
             })?;
-            let why = unfit(&this)
-                .or_else(|| recognise(signoffs, &this.body).err().map(|not| in_words(&not)));
-            match why {
-                None => Ok((Some(this), Vec::new())),
-                Some(why) => Err(VerifyError::NotASignOff { url: this.html_url, why }),
+            match discarded::why_no_signoff(signoffs, this) {
+                None => Ok((Some(this.clone()), all)),
+                Some(why) => Err(VerifyError::NotASignOff { url: this.html_url.clone(), why }),
             }
         }
     }
@@ -238,7 +197,7 @@ pub async fn verify(
     let commits = reader.pull_commits(&target.repo, target.number);
     let (resolved, pull, tips, _) =
         futures_util::join!(resolve(reader, signoffs, target), pull, tips, commits);
-    let ((posted, near), pull, tips) =
+    let ((posted, heard), pull, tips) =
         (resolved?, required(pull?, target)?, required(tips?, target)?);
 
     let wanted = rules.facts_needed(options.only.as_deref());
@@ -255,6 +214,12 @@ pub async fn verify(
     let facts = evidence::gather(&context, &wanted).await;
     let head_now = reader.head_at_end(&target.repo, target.number).await;
 
+    let discarded = discarded::all(
+        signoffs,
+        rules.profile.settings.reuse.as_ref(),
+        &heard,
+        facts.overrides.known().map(Vec::as_slice).unwrap_or_default(),
+    );
     let required = facts.owners.known().is_none_or(|owners| owners.scope.required);
     if posted.is_none() && required && !matches!(target.signoff, Choice::None) {
         // Where it is not known whether a sign-off is needed, nothing may be concluded from its
@@ -263,12 +228,15 @@ pub async fn verify(
             return Err(unknown_scope(missing).into());
         }
         let (repo, number) = (target.repo.clone(), target.number);
-        return Err(VerifyError::NoSignOff { repo, number, near });
+        return Err(VerifyError::NoSignOff { repo, number, near: discarded });
     }
     let only = options.only.as_deref();
     let rows = if required { evaluate(rules, &facts, only) } else { Vec::new() };
     let read = Read { pull, tips, date, newer_head: head_now.ok().flatten() };
-    let mut subject = subject(target, rules, &facts, posted.as_ref(), &read, required);
+    let mut subject = subject(target, rules, &facts, &read, required);
+    subject.signoff = posted.as_ref().map(|posted| signed_by(posted, signoffs));
+    subject.inputs.signoff_body = posted.as_ref().map(|posted| digest_of(posted.body.as_bytes()));
+    subject.discarded = discarded;
     subject.partial = options.only.is_some();
     if required {
         subject.evidence_digest = format!("sha256:{}", facts.digest(wanted.iter().copied()));
@@ -289,13 +257,12 @@ struct Read {
     newer_head: Option<String>,
 }
 
-/// What is concluded about. Its evidence is the scope's alone: where no sign-off is required, no rule
-/// is evaluated.
+/// What is concluded about, where there is no sign-off. Its evidence is the scope's alone: where none is
+/// required, no rule is evaluated.
 fn subject(
     target: &Target,
     rules: &RuleSet,
     facts: &Facts,
-    posted: Option<&Posted>,
     read: &Read,
     required: bool,
 ) -> Subject {
@@ -304,7 +271,7 @@ fn subject(
         repository: target.repo.to_string(),
         pull_request: target.number,
         required,
-        signoff: posted.map(signed_by),
+        signoff: None,
         inputs: Inputs {
             head: head.clone(),
             base: match read.pull.merged {
@@ -312,7 +279,7 @@ fn subject(
                 false => read.tips.base_sha.clone().unwrap_or_default(),
             },
             newer_head: read.newer_head.clone().filter(|newer| newer != head),
-            signoff_body: posted.map(|posted| digest_of(posted.body.as_bytes())),
+            signoff_body: None,
             runs: if required { runs(facts) } else { Vec::new() },
             upstream: Vec::new(),
             date: read.date.clone(),
@@ -321,67 +288,8 @@ fn subject(
         rules_digest: rules.digest.clone(),
         evidence_digest: format!("sha256:{}", facts.digest([SCOPE])),
         partial: false,
+        discarded: Vec::new(),
     }
-}
-
-/// What a pull request needs on which nobody signed.
-#[derive(Debug)]
-pub enum Gate {
-    /// Nothing: the verdict that says so.
-    NotRequired(Box<Assessment>),
-    /// A sign-off.
-    Required(Scope),
-}
-
-/// Asks the scope gate alone, for a pull request on which no sign-off stands. Where CODEOWNERS itself
-/// is at fault, a sign-off is needed: the gate fails closed.
-///
-/// # Errors
-/// Where it is not known whether a sign-off is needed; nothing may be concluded then.
-pub async fn gate(
-    reader: &Reader,
-    rules: &RuleSet,
-    signoffs: &signoff::Reader,
-    repo: &RepoName,
-    number: i64,
-    now: DateTime<Utc>,
-) -> Result<Gate, VerifyError> {
-    let date = now.format("%Y-%m-%d").to_string();
-    let target = Target { repo: repo.clone(), number, signoff: Choice::None };
-    let (pull, tips) = futures_util::join!(reader.pull(repo, number), reader.tips(repo, number));
-    let (pull, tips) = (required(pull?, &target)?, required(tips?, &target)?);
-    let context = Context {
-        reader,
-        profile: &rules.profile,
-        signoffs,
-        repo,
-        number,
-        posted: None,
-        no_signoff: Missing::submission("there is no sign-off"),
-        date: &date,
-    };
-    let facts = evidence::gather(&context, &BTreeSet::from([SCOPE])).await;
-    let scope = match &facts.owners {
-        Fact::Known(owners) => owners.scope.clone(),
-        Fact::Missing(missing) if missing.cause == Cause::Submission => Scope {
-            required: true,
-            remaining: Vec::new(),
-            closed_because: Some(missing.reason.clone()),
-        },
-        Fact::Missing(missing) => return Err(unknown_scope(missing).into()),
-    };
-    if scope.required {
-        return Ok(Gate::Required(scope));
-    }
-    let head_now = reader.head_at_end(repo, number).await;
-    let read = Read { pull, tips, date, newer_head: head_now.ok().flatten() };
-    let subject = subject(&target, rules, &facts, None, &read, false);
-    Ok(Gate::NotRequired(Box::new(Assessment {
-        verdict: verdict::conclude(Vec::new(), subject, Tries::Last),
-        facts,
-        repository_id: read.tips.repository_id,
-        private: read.tips.private,
-    })))
 }
 
 /// The fact that the scope gate stands in.
@@ -408,8 +316,10 @@ fn digest_of(bytes: &[u8]) -> String {
     format!("sha256:{}", crate::facts::sha256_hex(bytes))
 }
 
-fn signed_by(posted: &Posted) -> SignedBy {
+fn signed_by(posted: &Posted, signoffs: &signoff::Reader) -> SignedBy {
+    let place = signoff::Place::Comment { url: String::new() };
     SignedBy {
+        claims: signoffs.parse(&posted.body, &place).ok().map(|parsed| parsed.claims()),
         author: posted.author.clone(),
         kind: posted.kind,
         url: (!posted.html_url.is_empty()).then(|| posted.html_url.clone()),

@@ -6,8 +6,8 @@ use countersign::publish::{Standing, standing_list};
 use countersign::rules::escape::code_span;
 use countersign::rules::{Finding, Level, Override, Row, RowStatus, Severity};
 use countersign::verdict::{
-    CommentOptions, Inputs, Outcome, SignedBy, Subject, Summary, Tries, Verdict, changed,
-    check_output, comment, conclude, json, text,
+    CommentOptions, Discarded, DiscardedKind, Inputs, Outcome, SignedBy, Subject, Summary, Tries,
+    Verdict, changed, check_output, comment, conclude, json, text,
 };
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -118,6 +118,7 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
                 kind: SignOffKind::IssueComment,
                 url: Some(hostile.to_owned()),
                 id: 11,
+                claims: None,
             }),
             inputs: Inputs {
                 head: HEAD.to_owned(),
@@ -132,9 +133,24 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
             rules_digest: hostile.to_owned(),
             evidence_digest: hostile.to_owned(),
             partial: true,
+            discarded: vec![
+                discarded(hostile, DiscardedKind::Command),
+                discarded(hostile, DiscardedKind::SignOff),
+            ],
         },
         tries,
     )
+}
+
+fn discarded(hostile: &str, kind: DiscardedKind) -> Discarded {
+    Discarded {
+        kind,
+        author: hostile.to_owned(),
+        url: Some(hostile.to_owned()),
+        line: Some(3),
+        text: Some(hostile.chars().take(200).collect()),
+        why: hostile.to_owned(),
+    }
 }
 
 const HEAD: &str = "1111111111111111111111111111111111111111";
@@ -234,6 +250,9 @@ fn renderings(hostile: &str, tries: Tries) -> Vec<String> {
         verdict: Outcome::Approved,
         assessed_commit: hostile.to_owned(),
         checks: Vec::new(),
+        signoff_body: None,
+        claims: None,
+        kept_at: 0,
     };
     let standing = Standing {
         key: "issue_comment/11".to_owned(),

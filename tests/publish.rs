@@ -241,7 +241,13 @@ fn subject() -> Subject {
 }
 
 fn text(id: i64, words: &str) -> String {
-    let signoff = SignedBy { author: "bob".into(), kind: SignOffKind::IssueComment, url: None, id };
+    let signoff = SignedBy {
+        author: "bob".into(),
+        kind: SignOffKind::IssueComment,
+        url: None,
+        id,
+        claims: None,
+    };
     format!("{}\n{words}\n", marker(&signoff))
 }
 
@@ -433,11 +439,11 @@ async fn a_change_is_told_once() {
     let github = Arc::new(GitHub::default());
     let publisher = publisher(&github);
     let told = "<!-- countersign change=issue_comment/11 verdict=sha256:ab -->\nchanged\n";
-    let first = publisher.announce_change(&subject(), told).await.unwrap();
-    let again = publisher.announce_change(&subject(), told).await.unwrap();
+    let first = publisher.post_once(&subject(), told).await.unwrap();
+    let again = publisher.post_once(&subject(), told).await.unwrap();
     assert_eq!((first.written, again.written), (Written::Created, Written::Unchanged));
     assert_eq!(github.bodies().len(), 1);
-    let unmarked = publisher.announce_change(&subject(), "changed").await.unwrap_err();
+    let unmarked = publisher.post_once(&subject(), "changed").await.unwrap_err();
     assert_eq!(unmarked, PublishError::Unmarked);
 }
 

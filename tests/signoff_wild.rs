@@ -1,6 +1,7 @@
 //! Sign-offs as people write them: every kind that was seen in public threads. People, runs and
 //! numbers are invented; the templates are the benchmark repository's own.
 
+mod claims;
 mod commands;
 mod details;
 mod explanations;
@@ -27,7 +28,9 @@ signoff:
   signature_placeholders: [FILL_IN_GITHUB_USERNAME]
   run_link_wanted: [please link]
   run_links: ['/actions/runs/(?<id>\d+)', 'unofficialRun=(?<id>\d+)']
-  foreign_markers: ["<!-- codeowner-signoff-verify"]
+  legacy_verdicts:
+    markers: ["<!-- codeowner-signoff-verify"]
+    authors: ["github-actions[bot]", klara-cold]
 template:
   paths: [docs/PR_REVIEW_CHECKLIST.md]
   heading: '## Template'

@@ -5,6 +5,7 @@
 
 mod checklist;
 mod codeowner;
+mod discarded;
 mod example;
 mod exits;
 mod head;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::limits;
-use crate::profile::Files;
+use crate::profile::{Files, is_policy};
 
 /// Files that a profile may have: far more than any has, far fewer than a home folder.
 const FILES: usize = 500;
@@ -50,8 +50,8 @@ pub enum RuleFilesError {
     },
 }
 
-/// Reads every YAML file of a profile's folder: those in it and those in `tables/`. Hidden files and
-/// everything else are passed over; links are followed.
+/// Reads every YAML file of a profile's folder: those in it and those in `tables/`; and the words of its
+/// greeting, `greeting.NAME.md`. Hidden files and everything else are passed over; links are followed.
 ///
 /// # Errors
 /// Names the file or folder that could not be read.
@@ -80,15 +80,15 @@ fn read_folder(dir: &Path, prefix: &str, files: &mut Files) -> Result<(), RuleFi
     for entry in std::fs::read_dir(dir).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
-        if name.starts_with('.') || !yaml || !path.is_file() {
+        let inside = format!("{prefix}{name}");
+        if name.starts_with('.') || !is_policy(&inside) || !path.is_file() {
             continue;
         }
         if files.len() == FILES {
             let bound = format!("{FILES} files");
             return Err(RuleFilesError::TooLarge { path: dir.to_owned(), bound });
         }
-        files.insert(format!("{prefix}{name}"), read_file(&path)?);
+        files.insert(inside, read_file(&path)?);
     }
     Ok(())
 }

@@ -76,8 +76,8 @@ pub fn failed(error: &VerifyError, advice: &str) -> Exit {
             if near.is_empty() {
                 text.push_str("; no comment came near one");
             }
-            for miss in near {
-                text.push_str(&format!("\n  {} by {}: {}", miss.url, miss.author, miss.why));
+            for discarded in near {
+                text.push_str(&format!("\n  {discarded}"));
             }
             super::to_stderr(&text);
             Exit::BadInput

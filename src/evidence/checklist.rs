@@ -69,9 +69,9 @@ pub(super) fn named_runs(context: &Context<'_>) -> Vec<(i64, Origin)> {
 }
 
 /// A version of the template document.
-struct Document {
-    path: String,
-    text: String,
+pub(super) struct Document {
+    pub(super) path: String,
+    pub(super) text: String,
 }
 
 /// The first candidate that exists at a commit.
@@ -104,7 +104,7 @@ async fn items(
 }
 
 /// The current template document, at the tip of the default branch.
-async fn current(context: &Context<'_>) -> Result<(Document, String), Missing> {
+pub(super) async fn current(context: &Context<'_>) -> Result<(Document, String), Missing> {
     let tips = pr::tips(context).await?;
     let Some(document) = document(context, &tips.default_sha).await? else {
         let paths = context.profile.settings.template.paths.join(", ");

@@ -9,6 +9,7 @@ mod checklist;
 mod ci;
 mod codeowners;
 mod commands;
+mod guide;
 mod in_order;
 mod owners;
 mod people;
@@ -16,6 +17,11 @@ mod pr;
 mod sweep;
 
 use std::collections::BTreeSet;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, OptionFuture};
+
+pub use guide::guide;
 
 use crate::facts::{Clock, Fact, Facts, Missing, Origin, OriginKind};
 use crate::profile::Profile;
@@ -75,12 +81,14 @@ pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     facts
 }
 
-async fn optional<T>(
+/// A fact, where it is wanted. On the heap: a dozen of them side by side are more than a thread's stack
+/// has room for.
+fn optional<'a, T>(
     wanted: &BTreeSet<&str>,
     name: &str,
-    fact: impl Future<Output = Result<T, Missing>>,
-) -> Option<Result<T, Missing>> {
-    if wanted.contains(name) { Some(fact.await) } else { None }
+    fact: impl Future<Output = Result<T, Missing>> + Send + 'a,
+) -> OptionFuture<BoxFuture<'a, Result<T, Missing>>> {
+    wanted.contains(name).then(|| fact.boxed()).into()
 }
 
 fn put<T>(place: &mut Fact<T>, found: Option<Result<T, Missing>>) {

@@ -4,60 +4,91 @@
 //! last matching line, old and new path of a rename, strict for each specific path.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::accounts::account;
 use super::in_order::in_order;
 use super::{Context, codeowners, missing, pr};
-use crate::bench::codeowners::{Line, Owner};
+use crate::bench::codeowners::{Codeowners, Line, Owner};
 use crate::facts::{
     Account, Cause, Membership, Missing, Origin, OwnedPath, Owners, Remaining, Scope,
 };
 
-/// The fact.
-pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
-    let (pull, base, file, paths, memberships, accounts, signer_permission, errors) = in_order!(
+/// Who owns what changed, and whether a sign-off is needed: the same whoever signs.
+pub(super) struct Ownership {
+    /// Path of the CODEOWNERS file.
+    pub(super) file: String,
+    /// The CODEOWNERS file at the pinned tip.
+    pub(super) origin: Origin,
+    /// One a changed path, by path; nobody has signed.
+    pub(super) paths: Vec<OwnedPath>,
+    /// Whether a sign-off is needed.
+    pub(super) scope: Scope,
+    codeowners: Arc<Codeowners>,
+    errors: Vec<String>,
+}
+
+/// CODEOWNERS held against what changed.
+pub(super) async fn ownership(context: &Context<'_>) -> Result<Ownership, Missing> {
+    let (pull, base, file, paths, accounts, errors) = in_order!(
         pr::pull(context),
         pr::base(context),
         codeowners::file(context),
         codeowners::changed_paths(context),
-        codeowners::memberships(context),
         scope_accounts(context),
-        signer_permission(context),
         reported_errors(context),
     )?;
-    let signer = context.posted.map(|posted| posted.author.as_str()).unwrap_or_default();
     let web = pr::web(context, &pull);
-    let paths: Vec<OwnedPath> = paths
-        .into_iter()
-        .map(|path| {
-            let line = file.codeowners.owners_of(&path);
-            let number = line.map(|line| line.number);
-            let origin = Origin::file(&web, &base, &file.path, number);
-            owned_path(path, line, signer, &memberships, origin)
-        })
-        .collect();
+    let owned = |path: String| {
+        let line = file.codeowners.owners_of(&path);
+        let number = line.map(|line| line.number);
+        owned_path(path, line, Origin::file(&web, &base, &file.path, number))
+    };
+    let paths: Vec<OwnedPath> = paths.into_iter().map(owned).collect();
+    let errors: Vec<String> = file.problems.into_iter().chain(errors).collect();
+    let empty = file.codeowners.lines().is_empty();
+    let scope = scope(context, &paths, accounts.as_ref(), &errors, empty);
+    Ok(Ownership {
+        origin: Origin::file(&web, &base, &file.path, None),
+        file: file.path,
+        paths,
+        scope,
+        codeowners: file.codeowners,
+        errors,
+    })
+}
+
+/// The fact.
+pub(super) async fn owners(context: &Context<'_>) -> Result<Owners, Missing> {
+    let (ownership, memberships, signer_permission) = in_order!(
+        ownership(context),
+        codeowners::memberships(context),
+        signer_permission(context),
+    )?;
+    let signer = context.posted.map(|posted| posted.author.as_str()).unwrap_or_default();
+    let mut paths = ownership.paths;
+    for path in &mut paths {
+        signed_by(path, signer, &memberships);
+    }
     let listed = |owners: &[String]| owners.iter().any(|owner| is_login(owner, signer));
     let signer_listed = !signer.is_empty()
-        && (file.codeowners.lines().iter().any(|line| listed(&line.owners))
+        && (ownership.codeowners.lines().iter().any(|line| listed(&line.owners))
             || memberships.iter().any(|m| m.state == "member"));
     let signer_listed_on_match =
         !signer.is_empty() && paths.iter().any(|path| listed(&path.owners));
     if !signer_listed_on_match {
         unreadable_is_ours(context, &paths, &memberships).await?;
     }
-    let errors: Vec<String> = file.problems.into_iter().chain(errors).collect();
-    let empty = file.codeowners.lines().is_empty();
-    let scope = scope(context, &paths, accounts.as_ref(), &errors, empty);
     Ok(Owners {
         signer: signer.to_owned(),
-        origin: Origin::file(&web, &base, &file.path, None),
-        file: file.path,
+        origin: ownership.origin,
+        file: ownership.file,
         paths,
         signer_listed,
         signer_listed_on_match,
         signer_permission,
-        scope,
-        errors,
+        scope: ownership.scope,
+        errors: ownership.errors,
     })
 }
 
@@ -105,29 +136,28 @@ fn is_login(owner: &str, signer: &str) -> bool {
     matches!(Owner::parse(owner), Some(Owner::Login(login)) if login.eq_ignore_ascii_case(signer))
 }
 
-fn owned_path(
-    path: String,
-    line: Option<&Line>,
-    signer: &str,
-    memberships: &[Membership],
-    origin: Origin,
-) -> OwnedPath {
-    let owners = line.map(|line| line.owners.clone()).unwrap_or_default();
-    let team = |state: &str| {
-        owners.iter().any(|owner| memberships.iter().any(|m| m.team == *owner && m.state == state))
-    };
-    let signer_owns = !signer.is_empty()
-        && (owners.iter().any(|owner| is_login(owner, signer)) || team("member"));
+fn owned_path(path: String, line: Option<&Line>, origin: Origin) -> OwnedPath {
     OwnedPath {
-        undecidable: !signer_owns && (team("unreadable") || team("offline")),
-        signer_owns,
+        undecidable: false,
+        signer_owns: false,
         pattern: line.map(|line| line.pattern.clone()).unwrap_or_default(),
         line: line.map_or(0, |line| line.number),
         catch_all: line.is_some_and(|line| line.pattern == "*"),
-        owners,
+        owners: line.map(|line| line.owners.clone()).unwrap_or_default(),
         path,
         origin,
     }
+}
+
+/// What a path is to the signer.
+fn signed_by(path: &mut OwnedPath, signer: &str, memberships: &[Membership]) {
+    let owners = &path.owners;
+    let team = |state: &str| {
+        owners.iter().any(|owner| memberships.iter().any(|m| m.team == *owner && m.state == state))
+    };
+    path.signer_owns = !signer.is_empty()
+        && (owners.iter().any(|owner| is_login(owner, signer)) || team("member"));
+    path.undecidable = !path.signer_owns && (team("unreadable") || team("offline"));
 }
 
 /// A team that our own installation may not read is our lack, not the submission's (ruling 6); where

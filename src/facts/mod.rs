@@ -12,6 +12,7 @@
 
 mod checklist;
 mod ci;
+mod claims;
 mod digest;
 mod origin;
 mod people;
@@ -23,6 +24,7 @@ pub use checklist::{
     SignOffKind, SignedItem, Staleness, Template, TemplateItem, UncheckedItem,
 };
 pub use ci::{Ci, CiCheck, CiKind};
+pub use claims::{Claims, ItemClaim};
 pub use digest::{canonical, sha256_hex};
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::diagnostic::Diagnostic;
 use super::document::{Node, Place, strict};
-use super::{CiChecks, PathGroups, Profile, Settings};
+use super::{CiChecks, PathGroups, Profile, Settings, greeting};
 use crate::signoff::settings::ItemTable;
 
 /// How a check run (its `conclusion`) or a commit status (its `state`) can end, by GitHub's
@@ -55,15 +55,22 @@ pub fn declared_name(files: &Files) -> String {
     name.unwrap_or_default().to_owned()
 }
 
+/// Whether a file of a profile's folder (by its path inside) is part of the policy: YAML, and the words of
+/// a greeting. Everything else there belongs to people.
+pub fn is_policy(path: &str) -> bool {
+    let yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+    let words = path.starts_with("greeting.") && path.ends_with(".md") && !path.contains('/');
+    yaml || words
+}
+
 fn collect(dir: &Dir<'static>, root: &str, files: &mut Files) {
     for file in dir.files() {
-        // As a folder is read: what is no YAML belongs to people, and is not part of the policy.
-        if !file.path().extension().is_some_and(|ext| ext == "yaml" || ext == "yml") {
-            continue;
-        }
         let path = file.path().strip_prefix(root).ok().and_then(|path| path.to_str());
         if let (Some(path), Some(text)) = (path, file.contents_utf8()) {
-            files.insert(path.replace('\\', "/"), text.to_owned());
+            let path = path.replace('\\', "/");
+            if is_policy(&path) {
+                files.insert(path, text.to_owned());
+            }
         }
     }
     for inner in dir.dirs() {
@@ -108,9 +115,12 @@ impl Profile {
                 }
             }
         }
+        let greeting = settings.as_ref().and_then(|(settings, node)| {
+            greeting::read(settings.greeting.as_ref()?, node, files, &mut problems)
+        });
         match (settings, items) {
             (Some((settings, _)), Some((items, _))) if problems.is_empty() => {
-                Ok(Self { settings, items, groups, ci })
+                Ok(Self { settings, items, groups, ci, greeting })
             }
             _ => Err(problems),
         }
@@ -138,7 +148,7 @@ fn read<T: DeserializeOwned>(
 }
 
 /// The place of a value inside `profile.yaml`, by its keys; as near as the keys lead.
-fn place(node: &Node, keys: &[&str]) -> Place {
+pub(super) fn place(node: &Node, keys: &[&str]) -> Place {
     let mut at = node;
     for key in keys {
         let inner = match key.parse::<usize>() {
@@ -165,6 +175,16 @@ fn check_settings(name: &str, settings: &Settings, node: &Node, problems: &mut V
     }
     if settings.signoff.phrase.trim().is_empty() {
         wrong(&["signoff", "phrase"], "the phrase is empty".to_owned());
+    }
+    for list in ["markers", "authors"] {
+        let Some(legacy) = &settings.signoff.legacy_verdicts else { break };
+        let words = if list == "markers" { &legacy.markers } else { &legacy.authors };
+        for (index, word) in words.iter().enumerate() {
+            if word.trim().is_empty() {
+                let keys = ["signoff", "legacy_verdicts", list, &index.to_string()];
+                wrong(&keys, "it is empty, and would stand for everything".to_owned());
+            }
+        }
     }
     if settings.template.paths.is_empty() {
         wrong(&["template", "paths"], "no path is given".to_owned());

@@ -6,14 +6,16 @@
 mod ci;
 mod diagnostic;
 mod document;
+mod greeting;
 mod groups;
 mod load;
 
 pub use ci::{CiChecks, CiSettings};
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
+pub use greeting::{Greeting, GreetingSettings, Language, LanguageSettings, Slot, Words};
 pub use groups::PathGroups;
-pub use load::{Files, builtin, builtin_names, declared_name};
+pub use load::{Files, builtin, builtin_names, declared_name, is_policy};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,8 @@ pub struct Profile {
     pub groups: PathGroups,
     /// Which checks of other apps count, compiled.
     pub ci: CiChecks,
+    /// The greeting of a pull request; `None` where none is posted.
+    pub greeting: Option<Greeting>,
 }
 
 impl Profile {
@@ -83,6 +87,9 @@ pub struct Settings {
     /// Whom a comment calls where a row of the check is a warning, by check id.
     #[serde(default)]
     pub escalation: Vec<Escalation>,
+    /// What is said once on a pull request that needs a sign-off; absent for nothing.
+    #[serde(default)]
+    pub greeting: Option<GreetingSettings>,
     /// Whether the author of the pull request may sign it (ruling: a note; a profile can block).
     #[serde(default)]
     pub author_may_sign: Strictness,

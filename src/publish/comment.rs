@@ -118,12 +118,12 @@ impl Publisher {
         }
     }
 
-    /// The comment that tells of a change, as [`crate::verdict::changed`] renders it: once a
-    /// change, whoever asks how often.
+    /// A comment that is posted once and never changed, whoever asks how often: that a verdict changed
+    /// ([`crate::verdict::changed`]), the greeting ([`crate::verdict::greeting`]).
     ///
     /// # Errors
     /// As [`Publisher::comment`].
-    pub async fn announce_change(
+    pub async fn post_once(
         &self,
         subject: &Subject,
         text: &str,

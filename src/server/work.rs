@@ -148,7 +148,7 @@ impl Verifications {
         let ahead_key = job.key.to_string();
         reader.read_ahead(self.ahead.get(&ahead_key).await.unwrap_or_default());
         let at = At { repo: &repo, loaded, reader: &reader, client: &client };
-        let fate = match self.bring_up_to_date(job, &at).await {
+        let fate = match Box::pin(self.bring_up_to_date(job, &at)).await {
             // Whatever could not be read until now is not going to be.
             Err(Hindered::Read(error)) if job.attempts >= limits::JOB_TRIES => {
                 self.give_up(job, &at, &error).await
@@ -278,7 +278,8 @@ impl Verifications {
             tries: if last { Tries::Last } else { Tries::Left },
         };
         let loaded = at.loaded;
-        match verify::verify(at.reader, &loaded.rules, &loaded.signoffs, &target, &options).await {
+        let (rules, signoffs) = (&loaded.rules, &loaded.signoffs);
+        match Box::pin(verify::verify(at.reader, rules, signoffs, &target, &options)).await {
             Ok(assessment) => Ok(Some(assessment)),
             Err(VerifyError::Read(error)) => Err(error.into()),
             Err(error) => {

@@ -37,9 +37,29 @@ pub struct OverrideLine {
     pub line: i64,
 }
 
+/// A line that asks for another verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerifyLine {
+    /// 1-based line in the body.
+    pub line: i64,
+}
+
+/// Which command a line was probably meant as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandKind {
+    /// One that pins a run for reuse.
+    Reuse,
+    /// One that excepts a check for a commit.
+    Override,
+    /// One that asks for another verification.
+    Verify,
+}
+
 /// A line that was probably meant as a command and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearCommand {
+    /// Which command.
+    pub command: CommandKind,
     /// The line as written, at most [`limits::QUOTE_CHARS`] characters.
     pub text: String,
     /// 1-based line in the body.
@@ -48,8 +68,14 @@ pub struct NearCommand {
     pub why: String,
 }
 
+/// What every command of our own begins with.
+const OURS: &str = "/countersign";
 /// The override command's words.
 const OVERRIDE: &str = "/countersign override";
+/// The words that ask for another verification.
+const VERIFY: &str = "/countersign verify";
+/// Letters by which a misspelt word may differ from the one that was meant.
+const MISSPELT: usize = 3;
 
 /// Every line that pins a run, in the order of the text.
 ///
@@ -68,13 +94,7 @@ pub fn reuse_lines(body: &str, settings: &ReuseSettings) -> Vec<ReuseLine> {
 /// Lines that hold such a command but are none.
 pub fn reuse_near_misses(body: &str, settings: &ReuseSettings) -> Vec<NearCommand> {
     let lines = Lines::of(body);
-    let found = lines.iter().filter(|line| line.spoken).filter_map(|line| {
-        if settings.commands.iter().any(|command| reuse(command, line.text).is_some()) {
-            return None;
-        }
-        let why = settings.commands.iter().find_map(|command| reuse_fault(command, line.text))?;
-        Some(line.near(why))
-    });
+    let found = lines.iter().filter_map(|line| near_reuse(&line, settings));
     found.take(limits::COMMANDS).collect()
 }
 
@@ -90,34 +110,105 @@ pub fn override_lines(body: &str) -> Vec<OverrideLine> {
     found.take(limits::COMMANDS).collect()
 }
 
-/// A line that asks for a verification.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VerifyLine {
-    /// 1-based line in the body.
-    pub line: i64,
-}
-
-/// Every line that asks for a verification, in the order of the text; in plain sight like an override.
-pub fn verify_lines(body: &str) -> Vec<VerifyLine> {
-    let lines = Lines::of(body);
-    let found = lines.iter().filter(|line| line.spoken && line.text == "/countersign verify");
-    found.map(|line| VerifyLine { line: line.number }).take(limits::COMMANDS).collect()
-}
-
 /// Lines that begin like an override and are none.
 pub fn override_near_misses(body: &str) -> Vec<NearCommand> {
     let lines = Lines::of(body);
-    let found =
-        lines.iter().filter_map(|line| match override_parts(line.text)? {
-            Ok(_) if line.spoken => None,
-            Ok(_) => Some(line.near(
-                "it is not shown as plain text: it stands in code, a quote or HTML".to_owned(),
-            )),
-            Err(why) if line.spoken => Some(line.near(why)),
-            Err(_) => None,
-        });
+    let found = lines.iter().filter_map(|line| near_override(&line));
     found.take(limits::COMMANDS).collect()
 }
+
+/// Every line that asks for another verification, in the order of the text. As with overrides, a
+/// line in code, a quote or HTML is none.
+pub fn verify_lines(body: &str) -> Vec<VerifyLine> {
+    let lines = Lines::of(body);
+    let found = lines.iter().filter(|line| line.spoken && is_verify(line.text));
+    found.map(|line| VerifyLine { line: line.number }).take(limits::COMMANDS).collect()
+}
+
+/// Every line that was probably meant as a command and is none, whichever command that is, in the
+/// order of the text. `reuse` are the profile's commands that pin a run, where it has any.
+pub fn near_commands(body: &str, reuse: Option<&ReuseSettings>) -> Vec<NearCommand> {
+    let lower = body.to_ascii_lowercase();
+    let names = reuse.into_iter().flat_map(|reuse| &reuse.commands).map(|one| one.name.as_str());
+    let mut names = names.chain([OURS]);
+    // Most comments hold no command, and need not be taken apart.
+    if !names.any(|name| lower.contains(&name.to_ascii_lowercase())) {
+        return Vec::new();
+    }
+    let lines = Lines::of(body);
+    let found = lines.iter().filter_map(|line| {
+        reuse
+            .and_then(|settings| near_reuse(&line, settings))
+            .or_else(|| near_override(&line))
+            .or_else(|| near_verify(&line))
+    });
+    found.take(limits::COMMANDS).collect()
+}
+
+fn near_reuse(line: &Line<'_>, settings: &ReuseSettings) -> Option<NearCommand> {
+    let is_one = |command: &ReuseCommandSettings| reuse(command, line.text).is_some();
+    if !line.spoken || settings.commands.iter().any(is_one) {
+        return None;
+    }
+    let why = settings.commands.iter().find_map(|command| reuse_fault(command, line.text))?;
+    Some(line.near(CommandKind::Reuse, why))
+}
+
+fn near_override(line: &Line<'_>) -> Option<NearCommand> {
+    let why = match override_parts(line.text)? {
+        Ok(_) if line.spoken => return None,
+        Ok(_) => HIDDEN.to_owned(),
+        Err(why) if line.spoken => why,
+        Err(_) => return None,
+    };
+    Some(line.near(CommandKind::Override, why))
+}
+
+fn near_verify(line: &Line<'_>) -> Option<NearCommand> {
+    let near = |command, why: &str, form: &str| Some(line.near(command, format!("{why}; {form}")));
+    let verify = format!("it has to be a line of its own, `{VERIFY}`");
+    if is_verify(line.text) {
+        let hidden = !line.spoken;
+        return hidden.then(|| line.near(CommandKind::Verify, HIDDEN.to_owned()));
+    }
+    if !line.spoken || override_parts(line.text).is_some() {
+        return None;
+    }
+    let mut words = line.text.split_whitespace();
+    let first = words.next()?;
+    if !first.eq_ignore_ascii_case(OURS) {
+        let behind = line.text.strip_suffix(VERIFY)?;
+        let inside = behind.ends_with(|c: char| c.is_whitespace());
+        return if inside {
+            near(CommandKind::Verify, "the command stands inside a sentence", &verify)
+        } else {
+            None
+        };
+    }
+    let word = words.next().unwrap_or_default().to_ascii_lowercase();
+    let distance = |known: &str| strsim::damerau_levenshtein(&word, known);
+    if word == "verify" && words.next().is_some() {
+        near(CommandKind::Verify, "other words stand behind the command", &verify)
+    } else if word == "verify" {
+        near(CommandKind::Verify, "the command is written in small letters", &verify)
+    } else if word == "override" {
+        // Only in other letters: the right ones are an override, or one with a fault of its own.
+        let form = format!("it has to be `{OVERRIDE} <check id> <commit> <reason>`");
+        near(CommandKind::Override, "the command is written in small letters", &form)
+    } else if distance("override") <= MISSPELT {
+        let form = format!("it has to be `{OVERRIDE} <check id> <commit> <reason>`");
+        near(CommandKind::Override, "there is no such command", &form)
+    } else {
+        near(CommandKind::Verify, "there is no such command", &verify)
+    }
+}
+
+fn is_verify(line: &str) -> bool {
+    line.split_whitespace().eq(VERIFY.split(' '))
+}
+
+/// Why a command in the right form is none all the same.
+const HIDDEN: &str = "it is not shown as plain text: it stands in code, a quote or HTML";
 
 /// One line without the blanks around it.
 struct Line<'t> {
@@ -129,8 +220,9 @@ struct Line<'t> {
 }
 
 impl Line<'_> {
-    fn near(&self, why: String) -> NearCommand {
-        NearCommand { text: shortened(self.text, limits::QUOTE_CHARS), line: self.number, why }
+    fn near(&self, command: CommandKind, why: String) -> NearCommand {
+        let text = shortened(self.text, limits::QUOTE_CHARS);
+        NearCommand { command, text, line: self.number, why }
     }
 }
 

@@ -17,7 +17,7 @@ fn reader() -> Reader {
         signature_placeholders: words(&["NAME"]),
         run_link_wanted: words(&["please link"]),
         run_links: words(&["/runs/(?<id>[0-9]+)"]),
-        foreign_markers: words(&["<!-- other"]),
+        legacy_verdicts: None,
     };
     let item = ItemDefinition {
         id: "evals".to_owned(),
@@ -128,11 +128,16 @@ fn commands_of_a_hostile_body_are_bounded() {
         "```\n/use 1\n",
         "/countersign override a abcdef1 b\n",
         "/countersign override ",
+        "/countersign verify\n",
+        "/countersign verfiy\n",
+        "a /countersign verify\n",
     ] {
         let body = piece.repeat(SIZE / piece.len());
         assert!(reuse_lines(&body, &settings).len() <= limits::COMMANDS);
         assert!(reuse_near_misses(&body, &settings).len() <= limits::COMMANDS);
         assert!(override_lines(&body).len() <= limits::COMMANDS);
         assert!(override_near_misses(&body).len() <= limits::COMMANDS);
+        assert!(verify_lines(&body).len() <= limits::COMMANDS);
+        assert!(near_commands(&body, Some(&settings)).len() <= limits::COMMANDS);
     }
 }

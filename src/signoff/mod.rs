@@ -10,6 +10,7 @@
 pub mod settings;
 
 mod boxes;
+mod claims;
 mod commands;
 mod compare;
 mod explain;
@@ -33,8 +34,8 @@ use items::KnownItems;
 use settings::{Grammar, ItemTable};
 
 pub use commands::{
-    NearCommand, OverrideLine, ReuseLine, VerifyLine, override_lines, override_near_misses,
-    reuse_lines, reuse_near_misses, verify_lines,
+    CommandKind, NearCommand, OverrideLine, ReuseLine, VerifyLine, near_commands, override_lines,
+    override_near_misses, reuse_lines, reuse_near_misses, verify_lines,
 };
 pub use compare::Versions;
 pub use lint::{Problem, ProblemLevel};
@@ -102,11 +103,30 @@ impl Reader {
         })
     }
 
+    /// Whether a comment is an earlier verifier's verdict: by one of its accounts, and with its
+    /// marker in the first line (`domain/publication`, the forms of the old comment).
+    pub fn is_legacy_verdict(&self, author: &str, body: &str) -> bool {
+        let Some(legacy) = &self.grammar.legacy_verdicts else { return false };
+        let line = body.lines().next().unwrap_or_default().trim_start();
+        let marked = legacy.markers.iter().any(|marker| {
+            line.strip_prefix(marker.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+        });
+        marked && legacy.authors.iter().any(|login| login.eq_ignore_ascii_case(author))
+    }
+
     /// The workflow run that a link names.
     fn run_id(&self, url: &str) -> Option<i64> {
         let id = |pattern: &Regex| pattern.captures(url)?.name("id")?.as_str().parse().ok();
         self.run_links.iter().find_map(id)
     }
+}
+
+/// A line of a body, 1-based, without the blanks around it and at most [`limits::QUOTE_CHARS`]
+/// characters of it; `None` where it has no such line.
+pub fn line_of(body: &str, line: i64) -> Option<String> {
+    let index = usize::try_from(line).ok()?.checked_sub(1)?;
+    text::lines(body).nth(index).map(|line| text::shortened(line.trim(), limits::QUOTE_CHARS))
 }
 
 /// A setting that cannot be worked with.

@@ -52,8 +52,6 @@ pub enum Reason {
     HtmlComment,
     /// The form stands in a block of HTML, where Markdown draws nothing.
     HtmlBlock,
-    /// The comment is another verifier's.
-    OtherVerifier,
     /// The items are there without boxes: a copy of the rendered text.
     NoBoxes,
     /// The items stand in a code block below the phrase.
@@ -90,7 +88,6 @@ impl fmt::Display for Reason {
             Self::HtmlBlock => {
                 out.write_str("the form stands in a block of HTML, where no box is drawn")
             }
-            Self::OtherVerifier => out.write_str("the comment is another verifier's"),
             Self::NoBoxes => out.write_str("no box is drawn: the items have no `[ ]` or `[x]`"),
             Self::BoxesInCode => out.write_str(
                 "no box is drawn: the items stand in a code block or are indented like one",
@@ -126,11 +123,7 @@ impl Reason {
             }
             Self::BoxesInCode => "remove the ``` lines and the indent before the items",
             Self::TooFewItems { .. } => "paste the whole template below the opening phrase",
-            Self::Quoted
-            | Self::CodeSpan
-            | Self::TemplateShown
-            | Self::HtmlComment
-            | Self::OtherVerifier => return None,
+            Self::Quoted | Self::CodeSpan | Self::TemplateShown | Self::HtmlComment => return None,
         })
     }
 }
@@ -156,20 +149,11 @@ impl Reader {
     /// Says why a text is no sign-off: what was meant as one first, then what only mentions it.
     pub(super) fn refuse(&self, text: &CleanText<'_>, rows: &Rows) -> NotASignOff {
         let refusal = self.attempt(text, rows).or_else(|| self.mention(text, rows));
-        let refusal = refusal.unwrap_or_else(|| {
+        refusal.unwrap_or_else(|| {
             let near =
                 count(rows, |row| self.is_known_item(row, text)) >= self.grammar.minimum_items;
             NotASignOff::new(Reason::NoPhrase { phrase: self.grammar.phrase.clone() }, None, near)
-        });
-        let foreign = !refusal.near
-            && rows.rows.first().is_some_and(|row| {
-                let marks = |marker: &String| row.plain.trim_start().starts_with(marker.as_str());
-                row.kind == Kind::Html && self.grammar.foreign_markers.iter().any(marks)
-            });
-        match foreign {
-            true => NotASignOff::new(Reason::OtherVerifier, Some(1), false),
-            false => refusal,
-        }
+        })
     }
 
     /// A row that begins with the phrase: somebody may have meant it.
@@ -207,7 +191,11 @@ impl Reader {
     /// The first place that holds the phrase in any other way.
     fn mention(&self, text: &CleanText<'_>, rows: &Rows) -> Option<NotASignOff> {
         let phrase = self.grammar.phrase.as_str();
-        let row = rows.rows.iter().find(|row| row.plain.contains(phrase))?;
+        let holds = |row: &&Row| row.plain.contains(phrase);
+        // Who fills in a form and leaves around it what explained it means the form.
+        let filled =
+            |row: &&Row| row.kind == Kind::Code && holds(row) && self.is_filled_form(&row.plain);
+        let row = rows.rows.iter().find(filled).or_else(|| rows.rows.iter().find(holds))?;
         let source = &text.as_str()[row.start..row.end];
         let in_code = || {
             let before = source.find(phrase).map(|at| &source[..at]);

@@ -22,8 +22,20 @@ pub struct Grammar {
     pub run_link_wanted: Vec<String>,
     /// Regular expressions with one group `id` that find a run's id in a link.
     pub run_links: Vec<String>,
-    /// Starts of HTML comments by which other verifiers mark their own comments.
-    pub foreign_markers: Vec<String>,
+    /// Comments that an earlier verifier left; absent where there was none.
+    #[serde(default)]
+    pub legacy_verdicts: Option<LegacyVerdicts>,
+}
+
+/// By what the verdicts of an earlier verifier are known: both have to fit, so that a marker which
+/// anybody else typed means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LegacyVerdicts {
+    /// What the first line begins with, up to the first word that differs from verdict to verdict.
+    pub markers: Vec<String>,
+    /// The accounts that posted them, whatever their type.
+    pub authors: Vec<String>,
 }
 
 /// The template's items and the tokens by which each is recognised (`items.yaml`).

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::Form;
 use super::items::slug;
-use super::rows::{Kind, Rows};
+use super::rows::{Kind, Row, Rows};
 use super::text::{CleanText, as_i64, shortened};
 use super::{Place, Reader};
 use crate::facts::TemplateItem;
@@ -59,15 +59,8 @@ impl Reader {
         }
         let text = CleanText::new(document);
         let rows = Rows::of(text.as_str());
-        let section = match section_under(&rows, heading) {
-            Some(section) => section,
-            None if document.contains(&self.grammar.phrase) => 0..rows.rows.len(),
-            None => return Err(TemplateError::NoTemplate { heading: heading.to_owned() }),
-        };
-        let holds_phrase = |row: &&super::rows::Row| {
-            row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase)
-        };
-        let items = match rows.rows[section.clone()].iter().find(holds_phrase) {
+        let (section, fence) = self.template_place(document, &rows, heading)?;
+        let items = match fence {
             Some(fence) => {
                 let text = CleanText::within(document, text.original_range(fence.start..fence.end));
                 let rows = Rows::of(text.as_str());
@@ -76,6 +69,54 @@ impl Reader {
             None => self.template_items(&rows, section, &text, place),
         };
         if items.is_empty() { Err(TemplateError::NoItems) } else { Ok(items) }
+    }
+
+    /// The template as a reviewer pastes it: the lines of the code block that
+    /// [`Reader::parse_template`] reads, or those of the section where it has none; without an indent
+    /// that all of them have, and without invisible characters.
+    ///
+    /// # Errors
+    /// Says what the document lacks.
+    pub fn template_text(&self, document: &str, heading: &str) -> Result<String, TemplateError> {
+        if document.len() > limits::DOCUMENT_BYTES {
+            return Err(TemplateError::TooLong { bytes: document.len() });
+        }
+        let text = CleanText::new(document);
+        let rows = Rows::of(text.as_str());
+        let (section, fence) = self.template_place(document, &rows, heading)?;
+        let lines = match (fence, rows.rows[section.clone()].first()) {
+            // Its content, without the closing line and an indent of the block.
+            (Some(fence), _) => CleanText::new(&fence.plain),
+            (None, Some(first)) => {
+                let end = rows.rows.get(section.end).map_or(text.as_str().len(), |row| row.start);
+                let start = text.line_around(first.start).start;
+                let end = text.line_around(end).start.max(start);
+                let whole = section.end == rows.rows.len();
+                let end = if whole { text.as_str().len() } else { end };
+                CleanText::within(document, text.original_range(start..end))
+            }
+            (None, None) => return Err(TemplateError::NoItems),
+        };
+        let lines = lines.as_str().trim_matches('\n').trim_end();
+        if lines.is_empty() { Err(TemplateError::NoItems) } else { Ok(lines.to_owned()) }
+    }
+
+    /// The rows in which the template stands, and among them the code block that it is in.
+    fn template_place<'r>(
+        &self,
+        document: &str,
+        rows: &'r Rows,
+        heading: &str,
+    ) -> Result<(Range<usize>, Option<&'r Row>), TemplateError> {
+        let section = match section_under(rows, heading) {
+            Some(section) => section,
+            None if document.contains(&self.grammar.phrase) => 0..rows.rows.len(),
+            None => return Err(TemplateError::NoTemplate { heading: heading.to_owned() }),
+        };
+        let holds_phrase =
+            |row: &&Row| row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase);
+        let fence = rows.rows[section.clone()].iter().find(holds_phrase);
+        Ok((section, fence))
     }
 
     fn template_items(
@@ -128,7 +169,7 @@ fn section_under(rows: &Rows, heading: &str) -> Option<Range<usize>> {
             && row.plain.trim().trim_end_matches(':').eq_ignore_ascii_case(wanted)
     })?;
     let level = rows.rows[at].level;
-    let ends = |row: &super::rows::Row| row.kind == Kind::Heading && row.level <= level;
+    let ends = |row: &Row| row.kind == Kind::Heading && row.level <= level;
     let length = rows.rows[at + 1..].iter().position(ends);
     Some(at + 1..length.map_or(rows.rows.len(), |length| at + 1 + length))
 }

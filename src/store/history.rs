@@ -58,6 +58,30 @@ impl Store {
         Ok(number)
     }
 
+    /// Whether a pull request was greeted.
+    ///
+    /// # Errors
+    /// When the store does not work.
+    pub async fn is_greeted(&self, repository_id: i64, number: i64) -> Result<bool, StoreError> {
+        const GREETED: &str =
+            "select pull_request from greeting where repository_id = $1 and pull_request = $2";
+        let mut tx = self.database.read().await?;
+        Ok(tx.row(GREETED, &[repository_id.into(), number.into()]).await?.is_some())
+    }
+
+    /// Remembers that a pull request was greeted.
+    ///
+    /// # Errors
+    /// When the store does not work.
+    pub async fn record_greeting(&self, repository_id: i64, number: i64) -> Result<(), StoreError> {
+        const GREET: &str = "
+            insert into greeting (repository_id, pull_request) values ($1, $2)
+            on conflict (repository_id, pull_request) do nothing";
+        let mut tx = self.database.write().await?;
+        tx.execute(GREET, &[repository_id.into(), number.into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
     /// Appends a verdict. Where it is already the newest of its sign-off, nothing changes, so that a
     /// retried job does not double it.
     ///
@@ -112,6 +136,24 @@ impl Store {
         let values = [repository.into(), number.into(), signoff_key.into()];
         let mut tx = self.database.read().await?;
         tx.row(LATEST, &values).await?.as_ref().map(read_verdict).transpose()
+    }
+
+    /// The newest verdict of one sign-off that approved or rejected, whatever commit it assessed.
+    ///
+    /// # Errors
+    /// When the store does not work.
+    pub async fn latest_concluded(
+        &self,
+        repository: &str,
+        number: i64,
+        signoff_key: &str,
+    ) -> Result<Option<VerdictRow>, StoreError> {
+        const CONCLUDED: &str = "
+            select * from verdict where repository = $1 and pull_request = $2 and signoff = $3
+            and outcome in ('APPROVED', 'REJECTED') order by seq desc limit 1";
+        let values = [repository.into(), number.into(), signoff_key.into()];
+        let mut tx = self.database.read().await?;
+        tx.row(CONCLUDED, &values).await?.as_ref().map(read_verdict).transpose()
     }
 
     /// The newest verdict of each sign-off at one commit, in the order in which they were made.

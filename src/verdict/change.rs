@@ -4,9 +4,11 @@
 use serde::Deserialize;
 
 use super::comment::short;
+use super::edits::edits;
 use super::inert::{link, mention};
 use super::row::{face, name};
 use super::{Outcome, SignedBy, Verdict};
+use crate::facts::Claims;
 use crate::rules::{Override, Row, RowStatus};
 
 /// Rows named in the comment; the verdict comment has them all.
@@ -14,6 +16,7 @@ const ROWS_SHOWN: usize = 20;
 
 /// What is kept of an earlier verdict to tell what changed. Reads from a verdict's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Document")]
 pub struct Summary {
     /// Its outcome.
     pub verdict: Outcome,
@@ -21,6 +24,60 @@ pub struct Summary {
     pub assessed_commit: String,
     /// Its rows.
     pub checks: Vec<RowSummary>,
+    /// `sha256:` of the sign-off's body then.
+    pub signoff_body: Option<String>,
+    /// What the sign-off claimed then; `None` where the verdict was kept before claims were.
+    pub claims: Option<Claims>,
+    /// When it was kept, Unix milliseconds; 0 where it was not.
+    pub kept_at: i64,
+}
+
+impl Summary {
+    /// The summary of a verdict that was kept then, from its JSON.
+    ///
+    /// # Errors
+    /// Where the document is no verdict.
+    pub fn kept(json: &str, at: i64) -> Result<Self, serde_json::Error> {
+        let summary: Self = serde_json::from_str(json)?;
+        Ok(Self { kept_at: at, ..summary })
+    }
+}
+
+/// The parts of a verdict's JSON that a summary is made of.
+#[derive(Deserialize)]
+struct Document {
+    verdict: Outcome,
+    assessed_commit: String,
+    checks: Vec<RowSummary>,
+    #[serde(default)]
+    inputs: DocumentInputs,
+    #[serde(default)]
+    signoff: Option<DocumentSignOff>,
+}
+
+#[derive(Default, Deserialize)]
+struct DocumentInputs {
+    #[serde(default)]
+    signoff_body: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DocumentSignOff {
+    #[serde(default)]
+    claims: Option<Claims>,
+}
+
+impl From<Document> for Summary {
+    fn from(document: Document) -> Self {
+        Self {
+            verdict: document.verdict,
+            assessed_commit: document.assessed_commit,
+            checks: document.checks,
+            signoff_body: document.inputs.signoff_body,
+            claims: document.signoff.and_then(|signoff| signoff.claims),
+            kept_at: 0,
+        }
+    }
 }
 
 /// A row of an earlier verdict.
@@ -64,17 +121,22 @@ impl From<&Verdict> for Summary {
             verdict: verdict.verdict,
             assessed_commit: verdict.assessed_commit.clone(),
             checks: verdict.checks.iter().map(RowSummary::of).collect(),
+            signoff_body: verdict.inputs.signoff_body.clone(),
+            claims: verdict.signoff.as_ref().and_then(|signoff| signoff.claims.clone()),
+            kept_at: 0,
         }
     }
 }
 
-/// First line of that comment: one change has one, however often it is tried.
-pub fn change_marker(signoff: &SignedBy, verdict: &Verdict) -> String {
+/// First line of that comment: one change has one, however often it is tried, and a verdict that goes
+/// to and fro has one for each time.
+fn change_marker(signoff: &SignedBy, verdict: &Verdict, previous: &Summary) -> String {
     format!(
-        "<!-- countersign change={}/{} verdict={} -->",
+        "<!-- countersign change={}/{} verdict={} since={} -->",
         signoff.kind.as_str(),
         signoff.id,
-        verdict.id
+        verdict.id,
+        previous.kept_at
     )
 }
 
@@ -99,7 +161,7 @@ pub fn changed(verdict: &Verdict, previous: &Summary, url: Option<&str>) -> Opti
     };
     let mut text = format!(
         "{}\n{call}The verdict on {} changed: **{}**{before} → **{}** at {}. {} has the details.\n",
-        change_marker(signoff, verdict),
+        change_marker(signoff, verdict, previous),
         link("this sign-off", signoff.url.as_deref()),
         previous.verdict.words(),
         verdict.verdict.words(),
@@ -112,6 +174,9 @@ pub fn changed(verdict: &Verdict, previous: &Summary, url: Option<&str>) -> Opti
     }
     if rows.len() > ROWS_SHOWN {
         text.push_str(&format!("\n- and {} more", rows.len() - ROWS_SHOWN));
+    }
+    if let Some(edits) = edits(verdict, previous) {
+        text.push_str(&format!("\n\nThe sign-off was edited: {edits}."));
     }
     Some(text.trim_end().to_owned() + "\n")
 }
@@ -152,7 +217,7 @@ mod tests {
         assert_eq!(
             changed(&approved, &stored, url).expect("a change"),
             format!(
-                "<!-- countersign change=issue_comment/11 verdict={} -->\n\
+                "<!-- countersign change=issue_comment/11 verdict={} since=0 -->\n\
                  The verdict on [this sign-off](https://github.example/example/bench/pull/12#issuecomment-11) \
                  changed: **REJECTED** → **APPROVED** at `111111111111`. \
                  [The verdict](https://github.example/c/20) has the details.\n\n\

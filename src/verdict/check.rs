@@ -4,7 +4,7 @@ use super::comment::{CommentOptions, author, checks, fails, header, last_lines, 
 use super::fit::{fit, units};
 use super::row::{Place, heading, one_line, shown};
 use super::terminal::plain;
-use super::{Outcome, Verdict};
+use super::{Outcome, Verdict, discarded};
 use crate::facts::{Origin, OriginKind};
 use crate::limits::{ANNOTATIONS, CHECK_TEXT_CHARS, MESSAGE_CHARS};
 use crate::rules::{Finding, Level, Row};
@@ -70,11 +70,13 @@ pub fn check_output(verdict: &Verdict, options: &CommentOptions<'_>, preface: &s
     if !preface.is_empty() {
         head.push(preface.to_owned());
     }
-    let last = last_lines(verdict, options);
+    let discarded = discarded::block(&verdict.discarded);
+    let last = Some(discarded).filter(|block| !block.is_empty()).into_iter();
+    let last = last.chain([last_lines(verdict, options)]).collect();
     CheckOutput {
         title: title(verdict),
         summary: stacked(head, open, Vec::new(), author(verdict)),
-        text: stacked(Vec::new(), quiet, vec![last], author(verdict)),
+        text: stacked(Vec::new(), quiet, last, author(verdict)),
         annotations: annotations(verdict, &rows),
     }
 }

@@ -1,9 +1,10 @@
 //! The verdict comment, by the contract's grammar.
 
+use super::edits::edits;
 use super::fit::{fit, units};
 use super::inert::{link, mention, prose};
 use super::row::{Place, shown};
-use super::{Outcome, SignedBy, Verdict};
+use super::{Outcome, SignedBy, Summary, Verdict, discarded};
 use crate::limits::COMMENT_CHARS;
 use crate::profile::Escalation;
 use crate::rules::escape::code_span;
@@ -34,6 +35,16 @@ pub fn marker(signoff: &SignedBy) -> String {
 /// The first line is [`marker`], where there is a sign-off. The signer of a rejected sign-off and the
 /// people whom the profile calls are mentioned; nobody else is.
 pub fn comment(verdict: &Verdict, options: &CommentOptions<'_>) -> String {
+    comment_after(verdict, options, None)
+}
+
+/// The same where the sign-off had a verdict before: what was edited since then is said at the end of
+/// the open part. Without an earlier one, or where the text is the same, it is [`comment`] to the byte.
+pub fn comment_after(
+    verdict: &Verdict,
+    options: &CommentOptions<'_>,
+    previous: Option<&Summary>,
+) -> String {
     let mut head = String::new();
     if let Some(signoff) = &verdict.signoff {
         head.push_str(&marker(signoff));
@@ -53,16 +64,24 @@ pub fn comment(verdict: &Verdict, options: &CommentOptions<'_>) -> String {
         head.push_str(&paragraph);
     }
     let last = last_lines(verdict, options);
+    let edited = previous.and_then(|previous| edits(verdict, previous));
+    let edited = edited.map(|edits| format!("Edited since the last verdict: {edits}."));
+    let discarded = discarded::block(&verdict.discarded);
 
     let rows = shown(verdict);
     let quiet = rows.partition_point(|row| Place::of(row) != Place::Quiet);
-    let fold = format!("<details>\n<summary>{}</summary>", counts(&rows[quiet..]));
-    let frame = units(&head) + units(&last) + units(&fold) + units("\n\n\n\n\n\n</details>\n\n\n");
+    let counted = counts(&rows[quiet..], verdict.discarded.len());
+    let fold = format!("<details>\n<summary>{counted}</summary>");
+    let around = [head.as_str(), &last, &fold, edited.as_deref().unwrap_or_default(), &discarded];
+    let frame =
+        around.iter().map(|part| units(part) + 2).sum::<usize>() + units("</details>\n\n\n");
     let mut blocks = fit(&rows, author(verdict), COMMENT_CHARS.saturating_sub(frame)).into_iter();
 
     let mut parts = vec![head];
     parts.extend(blocks.by_ref().take(quiet));
-    let folded: Vec<String> = blocks.collect();
+    parts.extend(edited);
+    let folded = blocks.chain(Some(discarded).filter(|block| !block.is_empty()));
+    let folded: Vec<String> = folded.collect();
     if !folded.is_empty() {
         parts.push(fold);
         parts.extend(folded);
@@ -156,8 +175,8 @@ fn called<'a>(
     })
 }
 
-/// `12 passed, 3 not applicable, 2 attested`.
-fn counts(rows: &[&Row]) -> String {
+/// `12 passed, 3 not applicable, 2 attested, 1 did not count`.
+fn counts(rows: &[&Row], discarded: usize) -> String {
     [
         (RowStatus::Pass, "passed"),
         (RowStatus::NotApplicable, "not applicable"),
@@ -165,6 +184,7 @@ fn counts(rows: &[&Row]) -> String {
     ]
     .into_iter()
     .map(|(status, word)| (rows.iter().filter(|row| row.status == status).count(), word))
+    .chain([(discarded, "did not count")])
     .filter(|(count, _)| *count > 0)
     .map(|(count, word)| format!("{count} {word}"))
     .collect::<Vec<_>>()

@@ -8,7 +8,7 @@ use crate::limits::COMMENT_CHARS;
 use crate::profile::Escalation;
 use crate::rules::{Finding, Level, Override, Row, RowStatus, Severity};
 use crate::verdict::samples::{HEAD, finding, row, subject};
-use crate::verdict::{Tries, Verdict, conclude};
+use crate::verdict::{Discarded, DiscardedKind, Subject, Tries, Verdict, conclude};
 
 const OPTIONS: CommentOptions<'_> = CommentOptions {
     report_url: Some("https://countersign.example/v/1"),
@@ -167,6 +167,7 @@ proptest! {
     #[test]
     fn it_never_exceeds_what_github_takes_and_the_last_lines_survive(
         rows in 0..30_i64, items in 0..500_usize, findings in 0..20_usize, length in 0..2_000_usize,
+        discarded in 0..40_usize,
     ) {
         let message = format!("`{}`", "😀".repeat(length));
         let mut all: Vec<Row> = (0..rows)
@@ -182,7 +183,16 @@ proptest! {
             title: "word ".repeat(40),
             ..row(0, RowStatus::Attested)
         }));
-        let text = comment(&concluded(all), &OPTIONS);
+        let left_out = Discarded {
+            kind: DiscardedKind::Command,
+            author: message.clone(),
+            url: Some(format!("https://github.example/{}", "x".repeat(length))),
+            line: Some(1),
+            text: Some("`".repeat(200)),
+            why: message,
+        };
+        let about = Subject { discarded: vec![left_out; discarded], ..subject() };
+        let text = comment(&conclude(all, about, Tries::Last), &OPTIONS);
         prop_assert!(text.encode_utf16().count() <= COMMENT_CHARS);
         let assessed = format!("\n\nAssessed commit: `{HEAD}`.\n\n");
         prop_assert!(text.contains(&assessed));

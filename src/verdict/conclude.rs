@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 
-use super::{Inputs, Outcome, SignedBy, Verdict};
+use super::{Discarded, Inputs, Outcome, SignedBy, Verdict};
 use crate::facts::{canonical, sha256_hex};
 use crate::rules::{Row, RowStatus, Severity};
 
@@ -27,6 +27,8 @@ pub struct Subject {
     pub evidence_digest: String,
     /// Whether only some rules were asked for.
     pub partial: bool,
+    /// What was probably meant to count and did not, oldest first.
+    pub discarded: Vec<Discarded>,
 }
 
 /// What may still happen to a row that is undecided.
@@ -71,6 +73,7 @@ pub fn conclude(mut rows: Vec<Row>, subject: Subject, tries: Tries) -> Verdict {
         rules_digest: subject.rules_digest,
         evidence_digest: subject.evidence_digest,
         checks: rows,
+        discarded: subject.discarded,
     };
     verdict.id = digest(&verdict);
     verdict

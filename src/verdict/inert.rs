@@ -5,7 +5,7 @@
 use url::Url;
 
 use crate::limits::MESSAGE_CHARS;
-use crate::rules::escape::code_span;
+use crate::rules::escape::{self, code_span};
 
 /// Characters of a label (a row's title): enough to recognise a template item by its first words.
 const LABEL_CHARS: usize = 80;
@@ -122,9 +122,58 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
+/// A reason in words of our own as Markdown on one line, about `chars` characters of it at most. What
+/// stands between two backticks is a code span, and so is every word that is more than a word.
+pub(super) fn explained(why: &str, chars: usize) -> String {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut rest: &str = match why.char_indices().nth(4 * chars) {
+        Some((end, _)) => &why[..end],
+        None => why,
+    };
+    while let Some(at) = rest.find('`') {
+        let run = rest[at..].len() - rest[at..].trim_start_matches('`').len();
+        let (before, marks) = rest.split_at(at);
+        pieces.push(around(before));
+        let inner = &marks[run..];
+        match inner.find('`') {
+            Some(end) if run == 1 && end > 0 => {
+                pieces.push(code_span(&inner[..end]));
+                rest = &inner[end + 1..];
+            }
+            // Backticks that surround nothing are named themselves.
+            _ => {
+                pieces.push(code_span(&marks[..run]));
+                rest = inner;
+            }
+        }
+    }
+    pieces.push(around(rest));
+    let mut whole = String::new();
+    for piece in pieces {
+        // Two spans that touch would be one.
+        if whole.ends_with('`') && piece.starts_with('`') {
+            whole.push(' ');
+        }
+        whole.push_str(&piece);
+    }
+    escape::cut(whole.trim(), chars)
+}
+
+/// Plain words with the blank that was before and behind them.
+fn around(text: &str) -> String {
+    let blank = |is: bool| if is { " " } else { "" };
+    let inner = escape::prose(text);
+    if inner.is_empty() {
+        return blank(!text.is_empty()).to_owned();
+    }
+    let (first, last) =
+        (text.starts_with(char::is_whitespace), text.ends_with(char::is_whitespace));
+    format!("{}{inner}{}", blank(first), blank(last))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{label, link, mention, prose};
+    use super::{explained, label, link, mention, prose};
 
     #[test]
     fn only_web_addresses_become_links() {
@@ -154,6 +203,26 @@ mod tests {
         );
         assert_eq!(label("☠☠"), "untitled");
         assert_eq!(label(&"a".repeat(500)).chars().count(), 81);
+    }
+
+    #[test]
+    fn a_reason_shows_its_forms_and_hides_everything_else() {
+        for (why, shown) in [
+            ("it has to be `/use <run id>`, or `/use`", "it has to be `/use <run id>`, or `/use`"),
+            ("remove the ``` lines", "remove the ```` ``` ```` lines"),
+            ("an open ` stays", "an open `` ` `` stays"),
+            ("a `b``c`", "a `b` `c`"),
+            ("@`@", "`@` `` ` `` `@`"),
+            ("@team *b* [x](https://h.example)", "`@team` `*b*` `[x](https://h.example`)"),
+            ("- a\nb", "`-` a b"),
+            ("`` @team ``", "``` `` ```  `@team` ``` `` ```"),
+            ("``", "``` `` ```"),
+        ] {
+            let spaced = explained(why, 200).split_whitespace().collect::<Vec<_>>().join(" ");
+            let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(spaced, shown, "{why}");
+        }
+        assert!(explained(&"word ".repeat(200), 50).chars().count() <= 50);
     }
 
     #[test]

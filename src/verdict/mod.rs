@@ -12,7 +12,10 @@ mod change;
 mod check;
 mod comment;
 mod conclude;
+mod discarded;
+mod edits;
 mod fit;
+mod greeting;
 mod inert;
 mod row;
 #[cfg(test)]
@@ -20,17 +23,19 @@ mod samples;
 mod terminal;
 mod waiting;
 
-pub use change::{RowSummary, Summary, change_marker, changed};
+pub use change::{RowSummary, Summary, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
-pub use comment::{CommentOptions, comment, marker};
+pub use comment::{CommentOptions, comment, comment_after, marker};
 pub use conclude::{Subject, Tries, conclude};
+pub use discarded::{Discarded, DiscardedKind};
+pub use greeting::{GREETING_MARKER, Guide, Signers, greeting};
 pub(crate) use inert::{link, unheard};
 pub use terminal::text;
 pub use waiting::waiting;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::SignOffKind;
+use crate::facts::{Claims, SignOffKind};
 use crate::profile::DEFAULT_PROFILE;
 use crate::rules::Row;
 
@@ -97,6 +102,8 @@ pub struct Verdict {
     pub evidence_digest: String,
     /// One row a check, by number, template items last.
     pub checks: Vec<Row>,
+    /// What somebody probably meant to count and what did not, oldest first.
+    pub discarded: Vec<Discarded>,
 }
 
 /// What the verdict was made from.
@@ -130,6 +137,9 @@ pub struct SignedBy {
     /// GitHub's id of it, for the marker. Not part of the JSON.
     #[serde(skip)]
     pub id: i64,
+    /// What it claims, so that a later verdict can say what an edit changed; `null` where it could not
+    /// be read as a sign-off.
+    pub claims: Option<Claims>,
 }
 
 impl Verdict {

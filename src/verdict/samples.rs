@@ -17,6 +17,7 @@ pub(crate) fn subject() -> Subject {
             kind: SignOffKind::IssueComment,
             url: Some("https://github.example/example/bench/pull/12#issuecomment-11".into()),
             id: 11,
+            claims: None,
         }),
         inputs: Inputs {
             head: HEAD.into(),
@@ -31,6 +32,7 @@ pub(crate) fn subject() -> Subject {
         rules_digest: format!("sha256:{}", "4".repeat(64)),
         evidence_digest: format!("sha256:{}", "5".repeat(64)),
         partial: false,
+        discarded: Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use super::comment::{author, checks, sentence};
 use super::inert::{steers, web};
 use super::row::{Place, face, lead, name, one_line, shown, statement};
-use super::{Outcome, Verdict};
+use super::{Outcome, Verdict, discarded};
 use crate::facts::Origin;
 use crate::limits::VALUE_CHARS;
 use crate::rules::{Level, Row};
@@ -43,6 +43,14 @@ pub fn text(verdict: &Verdict, color: bool) -> String {
             out.push_str(&line);
             out.push('\n');
         }
+    }
+    let discarded = discarded::lines(&verdict.discarded);
+    if !discarded.is_empty() {
+        out.push('\n');
+    }
+    for line in discarded {
+        out.push_str(&line);
+        out.push('\n');
     }
     out.push('\n');
     for line in ending(verdict) {
@@ -196,7 +204,7 @@ pub(super) fn plain(markdown: &str) -> String {
 }
 
 /// A value from outside on one line, cut where it is long.
-fn value(text: &str) -> String {
+pub(super) fn value(text: &str) -> String {
     let line = one_line(text);
     let mut shown: String = line.chars().take(VALUE_CHARS).collect();
     if shown.len() < line.len() {
@@ -206,7 +214,7 @@ fn value(text: &str) -> String {
 }
 
 /// A text with every control and invisible character but line breaks shown, never sent.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -279,7 +287,7 @@ mod tests {
         1 check fails at the assessed commit; each says what to do, and editing the sign-off has it verified again.
         4 checks: 1 FAIL, 1 WARN, 1 PASS, 1 ATTESTED.
         Assessed commit: 1111111111111111111111111111111111111111.
-        Rules sha256:4444444444444444444444444444444444444444444444444444444444444444, verdict sha256:a00f91fe76559b64ab1238f6ea7249689ec8408113e4dd5a40fec39817ce5529
+        Rules sha256:4444444444444444444444444444444444444444444444444444444444444444, verdict sha256:b596f0008fb379d9bd59f9aeb102862a97450b14caae70b2ae070967b36cccbe
         ");
         assert!(text(&verdict, true).starts_with("\u{1b}[1;31m❌❌❌ REJECTED ❌❌❌\u{1b}[0m\n"));
     }

@@ -1,6 +1,6 @@
 //! What the check run says while nobody has signed.
 
-use super::CheckOutput;
+use super::{CheckOutput, Discarded, discarded};
 use crate::facts::Scope;
 use crate::limits::CHECK_TEXT_CHARS;
 use crate::rules::escape::{code_span, prose};
@@ -8,8 +8,9 @@ use crate::rules::escape::{code_span, prose};
 /// Paths named; more are counted.
 const PATHS: usize = 20;
 
-/// The output of a check run that waits: who can sign, by changed path. It mentions nobody.
-pub fn waiting(scope: &Scope) -> CheckOutput {
+/// The output of a check run that waits: who can sign, by changed path, and what did not count as a
+/// sign-off. It mentions nobody.
+pub fn waiting(scope: &Scope, discarded: &[Discarded]) -> CheckOutput {
     let mut lines = vec![
         "Nobody who owns what this pull request changes has signed it off yet. The verification \
          starts by itself once a sign-off is posted."
@@ -29,9 +30,13 @@ pub fn waiting(scope: &Scope) -> CheckOutput {
     if !paths.is_empty() {
         lines.push(format!("Who can sign:\n\n{}", paths.join("\n")));
     }
+    if !discarded.is_empty() {
+        lines.push(discarded::block(discarded));
+    }
+    // The list of what did not count is bounded; the paths of a hostile tree are not.
     let mut summary = lines.join("\n\n");
-    if summary.encode_utf16().count() > CHECK_TEXT_CHARS {
-        lines.pop();
+    while summary.encode_utf16().count() > CHECK_TEXT_CHARS {
+        lines.remove(1);
         summary = lines.join("\n\n");
     }
     CheckOutput {

@@ -1,6 +1,9 @@
 //! Commands near a sign-off: whole lines and nothing else.
 
-use countersign::signoff::{override_lines, override_near_misses, reuse_lines, reuse_near_misses};
+use countersign::signoff::{
+    CommandKind, near_commands, override_lines, override_near_misses, reuse_lines,
+    reuse_near_misses, verify_lines,
+};
 
 use super::reuse_settings;
 
@@ -93,4 +96,58 @@ fn an_override_is_a_whole_line_in_plain_sight() {
             why => assert!(near[0].why.contains(why), "{body}: {near:?}"),
         }
     }
+}
+
+#[test]
+fn another_verification_is_asked_for_by_a_whole_line_in_plain_sight() {
+    let body = "I mended it.\n\n  /countersign verify  \r\n/countersign\tverify\n";
+    let lines: Vec<i64> = verify_lines(body).iter().map(|line| line.line).collect();
+    assert_eq!(lines, [3, 4]);
+    let near = |body: &str| {
+        assert!(verify_lines(body).is_empty(), "{body}");
+        near_commands(body, Some(&reuse_settings()))
+    };
+    let form = "it has to be a line of its own, `/countersign verify`";
+    for (body, command, why) in [
+        ("/countersign recheck", CommandKind::Verify, "there is no such command; "),
+        ("/countersign verfiy", CommandKind::Verify, "there is no such command; "),
+        ("/countersign", CommandKind::Verify, "there is no such command; "),
+        ("/countersign verify please", CommandKind::Verify, "other words stand behind"),
+        ("/Countersign Verify", CommandKind::Verify, "small letters"),
+        ("please /countersign verify", CommandKind::Verify, "inside a sentence"),
+        ("/countersign overide sweep abcdef1 it broke", CommandKind::Override, "no such command"),
+        ("/Countersign override sweep abcdef1 it broke", CommandKind::Override, "small letters"),
+    ] {
+        let found = near(body);
+        assert_eq!(found.len(), 1, "{body}: {found:?}");
+        assert_eq!((found[0].command, found[0].text.as_str()), (command, body));
+        assert!(found[0].why.contains(why), "{body}: {}", found[0].why);
+        let named = if command == CommandKind::Verify { form } else { "`/countersign override <" };
+        assert!(found[0].why.contains(named), "{body}: {}", found[0].why);
+    }
+    for hidden in ["```\n/countersign verify\n```", "<!--\n/countersign verify\n-->"] {
+        let found = near(hidden);
+        assert_eq!((found[0].line, found[0].command), (2, CommandKind::Verify));
+        assert!(found[0].why.contains("it stands in code, a quote or HTML"), "{hidden}");
+    }
+    for body in [
+        "> /countersign verify",
+        "`/countersign verify` has it verified again",
+        "see /countersign",
+        "https://a.example/countersign verify",
+        "/countersigned",
+    ] {
+        assert!(near(body).is_empty(), "{body}: {:?}", near(body));
+    }
+}
+
+#[test]
+fn all_near_misses_of_a_comment_come_in_the_order_of_its_lines() {
+    let body = "/countersign recheck\n/use\n/countersign override sweep\n/use 12\nplease /use 13";
+    let near = near_commands(body, Some(&reuse_settings()));
+    let found: Vec<_> = near.iter().map(|near| (near.line, near.command)).collect();
+    let (reuse, verify) = (CommandKind::Reuse, CommandKind::Verify);
+    assert_eq!(found, [(1, verify), (2, reuse), (3, CommandKind::Override), (5, reuse)]);
+    let without_reuse = near_commands(body, None);
+    assert_eq!(without_reuse.iter().map(|near| near.line).collect::<Vec<_>>(), [1, 3]);
 }

@@ -226,3 +226,23 @@ fn settings_that_cannot_be_worked_with_are_named() {
     assert!(refused(|g| g.run_links[0] = r"runs/(\d+)".to_owned()).contains("group"));
     assert!(refused(|g| g.run_links[0] = r"(?<id>(\d{1,900}){1,900})".to_owned()).contains("size"));
 }
+
+#[test]
+fn the_template_to_paste_is_what_stands_in_the_document() {
+    let text = |document: &str| reader().template_text(document, "## Template").unwrap();
+    assert_eq!(text(NEWEST), form().trim_end());
+    let indented: String = NEWEST.lines().map(|line| format!("  {line}\n")).collect();
+    assert_eq!(text(&indented.replace("  ## ", "## ")), form().trim_end());
+    // The documents of June have no fence.
+    let first = text(include_str!("../fixtures/checklists/2026-06-22.md"));
+    assert!(first.starts_with("As a PR reviewer and CODEOWNER"), "{first}");
+    assert_eq!(first.matches("- [ ] ").count(), 6, "{first}");
+    for document in [NEWEST, include_str!("../fixtures/checklists/2026-06-23.md")] {
+        let copied = parse(&text(document));
+        assert_eq!(copied.items.len(), template(document).len());
+    }
+    let section =
+        "# A\n\n## Template\nAs a PR reviewer and CODEOWNER, I have:\n- [ ] a\n\n## Next\nx\n";
+    assert_eq!(text(section), "As a PR reviewer and CODEOWNER, I have:\n- [ ] a");
+    assert!(reader().template_text("# A\n", "## Template").is_err());
+}

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 /// The keys of the document, in the order of the contract.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "schema",
     "verdict",
     "id",
@@ -22,6 +22,7 @@ const KEYS: [&str; 15] = [
     "rules_digest",
     "evidence_digest",
     "checks",
+    "discarded",
 ];
 const ROW_KEYS: [&str; 10] = [
     "id",
@@ -121,8 +122,13 @@ async fn zero_is_an_approval_with_the_whole_document() {
     let digest = format!("sha256:{}", sha256_hex(body.as_bytes()));
     assert_eq!(json["inputs"]["signoff_body"], digest);
     let url = format!("{}#issuecomment-{SIGNOFF}", stand_in.pull_url());
-    let signoff = json!({ "author": "nv-ada", "kind": "issue_comment", "url": url });
-    assert_eq!(json["signoff"], signoff);
+    let mut signoff = json["signoff"].clone();
+    let claims = signoff.as_object_mut().unwrap().remove("claims").unwrap();
+    assert_eq!(signoff, json!({ "author": "nv-ada", "kind": "issue_comment", "url": url }));
+    assert_eq!(claims["items"].as_object().unwrap().len(), 17);
+    assert_eq!(claims["items"]["evals"]["state"], "checked");
+    assert_eq!((&claims["runs"], &claims["signed"]), (&json!([RUN]), &json!("nv-ada")));
+    assert_eq!(json["discarded"], json!([]), "a bot that explains the form meant none");
     let rows = json["checks"].as_array().unwrap();
     let ids: Vec<&str> = rows.iter().map(|row| word(&row["id"])).collect();
     assert_eq!(ids, CHECKS);

@@ -100,15 +100,17 @@ impl Access {
 /// `deploy/app-manifest.json` asks for the same.
 const EVENTS: &[(&str, &str)] = &[
     ("check_run", "\"Verify again\" and Re-run do nothing"),
+    ("check_suite", "CI that ends after a sign-off is not looked at by itself"),
     ("issue_comment", "sign-offs and commands in the conversation are not seen"),
     ("merge_group", "a merge queue waits for the check for ever"),
     ("pull_request", "a new commit is not verified, and stands without the check"),
     ("pull_request_review", "sign-offs in reviews are not seen"),
     ("pull_request_review_comment", "sign-offs on a line are not seen"),
+    ("status", "services that post commit statuses are not looked at by themselves"),
 ];
 
 /// Events without which only some repositories lack something.
-const EVENTS_OF_SOME: &[&str] = &["merge_group"];
+const EVENTS_OF_SOME: &[&str] = &["merge_group", "status"];
 
 /// Who GitHub says that we are, and for each repository what is wrong there.
 pub(super) async fn examine(config: &Config, profiles: &BTreeMap<String, RuleSet>) -> Vec<Line> {

@@ -87,15 +87,16 @@ impl Verifications {
         }
         let loaded = at.loaded;
         let (rules, signoffs, now) = (&loaded.rules, &loaded.signoffs, self.rules_now());
-        match verify::gate(at.reader, rules, signoffs, at.repo, job.key.number, now).await {
+        let gate = verify::gate(at.reader, rules, signoffs, at.repo, job.key.number, now);
+        match Box::pin(gate).await {
             Ok(Gate::NotRequired(none)) => {
                 let output = self.output(to, &none.verdict, "");
                 self.conclude(job, to, Conclusion::Success, &output).await
             }
-            Ok(Gate::Required(scope)) => {
-                self.hold(job, to, &verdict::waiting(&scope)).await?;
+            Ok(Gate::Required { scope, discarded }) => {
+                self.hold(job, to, &verdict::waiting(&scope, &discarded)).await?;
                 if job.triggers.iter().any(|trigger| trigger.ask == Ask::Changed) {
-                    self.greet(job, at, to).await?;
+                    self.greet(at, to).await?;
                 }
                 Ok(())
             }
@@ -108,7 +109,24 @@ impl Verifications {
         }
     }
 
-    async fn greet(&self, _job: &Job, _at: &At<'_>, _to: &Publication<'_>) -> Result<(), Hindered> {
+    /// Greets a pull request that needs a sign-off, once in its life: a greeting that somebody deleted
+    /// does not come back.
+    async fn greet(&self, at: &At<'_>, to: &Publication<'_>) -> Result<(), Hindered> {
+        if at.loaded.rules.profile.greeting.is_none() {
+            return Ok(());
+        }
+        let (repository, number) = (to.subject.repository_id, to.subject.number);
+        if self.store.is_greeted(repository, number).await? {
+            return Ok(());
+        }
+        let loaded = at.loaded;
+        let (rules, signoffs) = (&loaded.rules, &loaded.signoffs);
+        let text =
+            Box::pin(verify::invitation(at.reader, rules, signoffs, at.repo, number)).await?;
+        if let Some(text) = text {
+            to.publisher.post_once(to.subject, &text).await?;
+            self.store.record_greeting(repository, number).await?;
+        }
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::publish::{
 use crate::server::telemetry;
 use crate::store::{Job, VerdictRow};
 use crate::verdict::{
-    CheckOutput, CommentOptions, Outcome, Summary, Verdict, changed, check_output, comment,
+    CheckOutput, CommentOptions, Outcome, Summary, Verdict, changed, check_output, comment_after,
 };
 use crate::verify::Assessment;
 
@@ -94,14 +94,14 @@ impl Verifications {
         let Some(key) = verdict.signoff_key() else { return Ok(()) };
         let (repository, number) = (&job.key.repository, job.key.number);
         if matches!(verdict.verdict, Outcome::Approved | Outcome::Rejected) {
-            let text = self.comment(to, verdict);
+            let before = self.store.latest_concluded(repository, number, &key).await?;
+            let before = before.and_then(|row| Summary::kept(&row.json, row.created_at).ok());
+            let text = self.comment(to, verdict, before.as_ref());
             let published = to.publisher.comment(to.subject, &text).await?;
-            let before = self.store.latest_verdict(repository, number, &key).await?;
-            let before = before.and_then(|row| serde_json::from_str::<Summary>(&row.json).ok());
             if let Some(before) = before
                 && let Some(text) = changed(verdict, &before, Some(&published.url))
             {
-                to.publisher.announce_change(to.subject, &text).await?;
+                to.publisher.post_once(to.subject, &text).await?;
             }
         }
         let row = VerdictRow {
@@ -143,10 +143,10 @@ impl Verifications {
         check_output(verdict, &options(to.loaded, &command, report.as_deref()), preface)
     }
 
-    fn comment(&self, to: &Publication<'_>, verdict: &Verdict) -> String {
+    fn comment(&self, to: &Publication<'_>, verdict: &Verdict, before: Option<&Summary>) -> String {
         let command = verdict.command();
         let report = self.report_url(verdict);
-        comment(verdict, &options(to.loaded, &command, report.as_deref()))
+        comment_after(verdict, &options(to.loaded, &command, report.as_deref()), before)
     }
 
     fn report_url(&self, verdict: &Verdict) -> Option<String> {

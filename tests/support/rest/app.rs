@@ -20,6 +20,7 @@ const EVENTS: &[&str] = &[
     "pull_request",
     "pull_request_review",
     "pull_request_review_comment",
+    "status",
     "workflow_run",
 ];
 
