@@ -26,9 +26,10 @@ use crate::rules::RuleSet;
 use crate::signoff;
 use crate::sources::cache::Cache;
 use crate::sources::live::Live;
+use crate::sources::types::Posted;
 use crate::sources::{ReadError, ReadKey, Reader, RepoName};
 use crate::store::{Job, SignOffRef, Store, StoreError, VerdictRow};
-use crate::verdict::Tries;
+use crate::verdict::{Discarded, DiscardedKind, Tries};
 use crate::verify::{self, Assessment, Choice, Options, Target, VerifyError};
 
 use plan::{Plan, Seen};
@@ -228,11 +229,16 @@ impl Verifications {
         let now: Vec<SignOffRef> =
             signoffs.into_iter().filter(|(_, now)| *now).map(|(signoff, _)| signoff).collect();
         let history = history.into_iter().filter(|row| is_among(&counted, &row.signoff_key));
-        let history: Vec<VerdictRow> = history.collect();
+        let uncounted = standing.iter().filter(|posted| {
+            let signoff = SignOffRef { kind: posted.kind, id: posted.id };
+            !counted.contains(&signoff)
+        });
+        let known =
+            Known { history: history.collect(), uncounted: uncounted.map(uninvited).collect() };
         if now.is_empty() {
-            self.settle(job, at, &to, &history).await?;
+            self.settle(job, at, &to, &known).await?;
         } else {
-            self.verify_all(job, at, &to, &now, &history).await?;
+            self.verify_all(job, at, &to, &now, &known).await?;
         }
         self.conclude_groups(job, &to, &groups).await?;
         Ok(Fate::Done)
@@ -245,7 +251,7 @@ impl Verifications {
         at: &At<'_>,
         to: &Publication<'_>,
         signoffs: &[SignOffRef],
-        history: &[VerdictRow],
+        known: &Known,
     ) -> Result<(), Hindered> {
         let last = job.attempts >= limits::JOB_TRIES;
         let number = job.key.number;
@@ -257,9 +263,9 @@ impl Verifications {
         let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
         if assessed.is_empty() {
             // Every one of them went away while it was read: the check run is somebody else's again.
-            return self.settle(job, at, to, history).await;
+            return self.settle(job, at, to, known).await;
         }
-        self.publish(job, to, run, &assessed, history, last).await
+        self.publish(job, to, run, &assessed, &known.history, last).await
     }
 
     /// One sign-off; `None` where it went away meanwhile.
@@ -339,6 +345,28 @@ struct At<'a> {
     loaded: &'a Loaded,
     reader: &'a Reader,
     client: &'a Arc<Client>,
+}
+
+/// What a job knows of the sign-offs that it does not assess.
+struct Known {
+    /// The verdicts at the head on those that count.
+    history: Vec<VerdictRow>,
+    /// Those that do not count.
+    uncounted: Vec<Discarded>,
+}
+
+/// A sign-off that stands there and that nobody who may asked about.
+fn uninvited(posted: &Posted) -> Discarded {
+    Discarded {
+        kind: DiscardedKind::SignOff,
+        author: posted.author.clone(),
+        url: (!posted.html_url.is_empty()).then(|| posted.html_url.clone()),
+        line: None,
+        text: None,
+        why: "its author may not start a verification here; who has write access can have it \
+              verified by a comment with the line `/countersign verify`"
+            .to_owned(),
+    }
 }
 
 /// Which of the accounts may start a verification, by login in lower case.

@@ -2,12 +2,12 @@
 //! settled by what is known already.
 
 use super::publication::Publication;
-use super::{At, Fate, Hindered, Progress, Verifications};
+use super::{At, Fate, Hindered, Known, Progress, Verifications};
 use crate::publish::{
     CheckRun, Conclusion, PublishError, Standing, Subject, aggregate, standing_list,
 };
 use crate::sources::ReadError;
-use crate::store::{Ask, Job, VerdictRow};
+use crate::store::{Ask, Job};
 use crate::verdict::{self, CheckOutput, Outcome};
 use crate::verify::{self, Gate, VerifyError};
 
@@ -77,10 +77,10 @@ impl Verifications {
         job: &mut Job,
         at: &At<'_>,
         to: &Publication<'_>,
-        history: &[VerdictRow],
+        known: &Known,
     ) -> Result<(), Hindered> {
         let standing: Vec<Standing> =
-            history.iter().filter_map(super::publication::earlier).collect();
+            known.history.iter().filter_map(super::publication::earlier).collect();
         if let Some(conclusion) = aggregate(&to.subject.head, &standing) {
             let output = remembered(conclusion, &standing_list(&to.subject.head, &standing));
             return self.conclude(job, to, conclusion, &output).await;
@@ -94,6 +94,7 @@ impl Verifications {
                 self.conclude(job, to, Conclusion::Success, &output).await
             }
             Ok(Gate::Required { scope, discarded }) => {
+                let discarded = [known.uncounted.as_slice(), &discarded].concat();
                 self.hold(job, to, &verdict::waiting(&scope, &discarded)).await?;
                 if job.triggers.iter().any(|trigger| trigger.ask == Ask::Changed) {
                     self.greet(at, to).await?;
