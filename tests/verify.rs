@@ -8,6 +8,7 @@ mod codeowner;
 mod discarded;
 mod example;
 mod exits;
+mod five_faults;
 mod head;
 mod overrides;
 mod reuse;
