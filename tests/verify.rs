@@ -11,6 +11,7 @@ mod exits;
 mod five_faults;
 mod head;
 mod overrides;
+mod readme;
 mod reuse;
 mod scope;
 mod sweep;
