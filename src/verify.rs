@@ -3,6 +3,7 @@
 mod discarded;
 mod gate;
 mod invitation;
+mod rights;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
@@ -16,6 +17,7 @@ use crate::verdict::{self, Discarded, Inputs, SignedBy, Subject, Tries, Verdict}
 
 pub use gate::{Gate, gate};
 pub use invitation::invitation;
+pub use rights::may_trigger;
 
 /// What is to be assessed.
 #[derive(Debug, Clone)]

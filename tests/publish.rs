@@ -6,7 +6,7 @@ use bytes::Bytes;
 use countersign::facts::SignOffKind;
 use countersign::github::{ApiError, Response};
 use countersign::publish::{
-    Api, AppIdentity, Conclusion, PublishError, Publisher, Subject, VERIFY_AGAIN, Written,
+    Api, AppIdentity, Conclusion, Identity, PublishError, Publisher, Subject, VERIFY_AGAIN, Written,
 };
 use countersign::verdict::{Annotation, AnnotationLevel, CheckOutput, SignedBy, marker};
 use futures_util::future::BoxFuture;
@@ -224,7 +224,7 @@ fn comment(id: i64, body: &str, login: &str, app: Option<i64>) -> Value {
 fn publisher(github: &Arc<GitHub>) -> Publisher {
     Publisher {
         client: Arc::clone(github) as Arc<dyn Api>,
-        app: Some(AppIdentity { id: OURS, slug: "countersign".to_owned() }),
+        identity: Identity::App(AppIdentity { id: OURS, slug: "countersign".to_owned() }),
         check_name: "countersign".to_owned(),
         status_context: None,
     }
@@ -308,7 +308,7 @@ async fn with_a_token_a_comment_is_ours_by_its_author_and_marker() {
     let github = Arc::new(GitHub::default());
     github.comment(&text(11, "APPROVED"), "mallory", None);
     github.comment(&text(11, "APPROVED"), "countersign-user", None);
-    let publisher = Publisher { app: None, ..publisher(&github) };
+    let publisher = Publisher { identity: Identity::Person, ..publisher(&github) };
     let written = publisher.comment(&subject(), &text(11, "REJECTED")).await.unwrap();
     assert_eq!(written.url, "https://github.example/c/2");
     assert_eq!(written.written, Written::Updated);
@@ -408,7 +408,7 @@ async fn a_person_keeps_what_was_posted_with_the_same_token() {
     for _ in 0..2 {
         github.comment(&text(11, "REJECTED"), "countersign-user", None);
     }
-    let publisher = Publisher { app: None, ..publisher(&github) };
+    let publisher = Publisher { identity: Identity::Person, ..publisher(&github) };
     publisher.comment(&subject(), &text(11, "APPROVED")).await.unwrap();
     assert_eq!(github.bodies(), [text(11, "REJECTED"), text(11, "APPROVED")]);
 }

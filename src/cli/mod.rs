@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, and the one table of exit codes.
 
+pub mod action;
 pub mod doctor;
 pub mod facts;
 pub mod inspect;
@@ -71,6 +72,8 @@ pub enum Command {
     Inspect(inspect::Args),
     /// List, check, test or explain rules.
     Rules(rules::Args),
+    /// One run of the GitHub Action: verify what the workflow's event is about.
+    Action(action::Args),
     /// The webhook server.
     Serve(serve::Args),
     /// Check configuration, credentials, permissions, database and rules; say what is wrong.
@@ -85,6 +88,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Lint(args) => lint::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Rules(args) => rules::run(args),
+        Command::Action(args) => action::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Doctor(args) => doctor::run(args),
     }

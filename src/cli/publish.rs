@@ -1,7 +1,7 @@
 //! `verify --publish`: the same publication as the server's, by the token that reads.
 
 use super::target::Opened;
-use crate::publish::{Conclusion, Publisher, Standing, Subject, aggregate};
+use crate::publish::{Conclusion, Identity, Publisher, Standing, Subject, aggregate};
 use crate::rules::RuleSet;
 use crate::verdict::{self, CommentOptions, Outcome, Verdict};
 use crate::verify::Assessment;
@@ -11,7 +11,7 @@ pub(super) fn comment(verdict: &Verdict, rules: &RuleSet) -> String {
     verdict::comment(verdict, &options(&verdict.command(), rules))
 }
 
-fn options<'a>(command: &'a str, rules: &'a RuleSet) -> CommentOptions<'a> {
+pub(super) fn options<'a>(command: &'a str, rules: &'a RuleSet) -> CommentOptions<'a> {
     let escalations = &rules.profile.settings.escalation;
     CommentOptions { report_url: None, command, escalations }
 }
@@ -26,7 +26,7 @@ pub(super) async fn publish(opened: &Opened, assessment: &Assessment) -> Result<
     let settings = &opened.rules.profile.settings.check_run;
     let publisher = Publisher {
         client,
-        app: None,
+        identity: Identity::Person,
         check_name: settings.name.clone(),
         status_context: settings.status_context.clone(),
     };

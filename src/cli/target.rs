@@ -320,6 +320,11 @@ fn advise(variable: &str, has_token: bool) -> String {
     }
 }
 
+/// The time that the rules see, where nothing else says it.
+pub(super) fn now() -> DateTime<Utc> {
+    now_from_environment().unwrap_or_else(Utc::now)
+}
+
 fn now_from_environment() -> Option<DateTime<Utc>> {
     std::env::var("COUNTERSIGN_NOW").ok().and_then(|text| parse_time(&text).ok())
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::api::json as read;
-use super::{Conclusion, PublishError, Publisher, Subject};
+use super::{Conclusion, Identity, PublishError, Publisher, Subject};
 use crate::limits::{ANNOTATIONS_PER_REQUEST, PAGE_ITEMS, PAGES, STATUS_CHARS};
 use crate::verdict::{Annotation, CheckOutput};
 
@@ -75,7 +75,7 @@ impl CheckRun {
 
 impl Subject {
     /// `v1/<repository id>/<pull request>/<commit>/<n>`.
-    fn external_id(&self, n: impl std::fmt::Display) -> String {
+    pub(super) fn external_id(&self, n: impl std::fmt::Display) -> String {
         format!("v1/{}/{}/{}/{n}", self.repository_id, self.number, self.head)
     }
 }
@@ -93,7 +93,7 @@ impl Publisher {
         title: &str,
         summary: &str,
     ) -> Result<CheckRun, PublishError> {
-        let external_id = subject.external_id(n);
+        let external_id = self.identity.external_id(subject, n);
         if let Some(run) = self.find_run(subject, &external_id).await? {
             return Ok(run);
         }
@@ -242,9 +242,8 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::begin`].
     pub async fn latest(&self, subject: &Subject) -> Result<Option<(i64, CheckRun)>, PublishError> {
-        let prefix = subject.external_id("");
         let numbered = self.runs(subject).await?.into_iter().filter_map(|run| {
-            let n = run.external_id.as_deref()?.strip_prefix(&prefix)?.parse::<i64>().ok()?;
+            let n = self.identity.number(subject, run.external_id.as_deref()?)?;
             Some((n, run))
         });
         Ok(numbered.max_by_key(|(n, run)| (*n, !run.finished())))
@@ -257,7 +256,10 @@ impl Publisher {
             &self.check_name,
             percent_encoding::NON_ALPHANUMERIC,
         );
-        let app = self.app.as_ref().map(|app| format!("&app_id={}", app.id)).unwrap_or_default();
+        let app = match &self.identity {
+            Identity::App(app) => format!("&app_id={}", app.id),
+            _ => String::new(),
+        };
         for page in 1..=PAGES {
             let route = format!(
                 "/repos/{}/commits/{}/check-runs?check_name={name}&filter=all{app}\
@@ -267,10 +269,10 @@ impl Publisher {
             let CheckRuns { check_runs } =
                 read("listing the commit's check runs", self.client.get(&route).await)?;
             let last = check_runs.len() < PAGE_ITEMS;
-            all.extend(check_runs.into_iter().filter(|run| match (&self.app, &run.app) {
-                (Some(app), Some(by)) => app.id == by.id,
-                (Some(_), None) => false,
-                (None, _) => true,
+            all.extend(check_runs.into_iter().filter(|run| match (&self.identity, &run.app) {
+                (Identity::App(app), Some(by)) => app.id == by.id,
+                (Identity::App(_), None) => false,
+                _ => true,
             }));
             if last {
                 break;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::api::json as read;
-use super::{PublishError, Publisher, Subject};
+use super::{Identity, PublishError, Publisher, Subject};
 use crate::limits::{PAGE_ITEMS, PAGES};
 
 /// What became of a comment.
@@ -43,6 +43,8 @@ struct Comment {
 #[derive(Debug, Clone, Deserialize)]
 struct Account {
     login: String,
+    #[serde(default, rename = "type")]
+    kind: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -70,6 +72,8 @@ impl Comment {
 enum Ours {
     App(i64),
     Login(String),
+    /// A bot's, with a first line that only we can make.
+    Marked,
 }
 
 impl Ours {
@@ -80,6 +84,7 @@ impl Ours {
                 comment.performed_via_github_app.as_ref().is_some_and(|app| app.id == *id)
             }
             Self::Login(login) => comment.user.as_ref().is_some_and(|user| user.login == *login),
+            Self::Marked => comment.user.as_ref().is_some_and(|user| user.kind == "Bot"),
         }
     }
 }
@@ -94,6 +99,7 @@ impl Publisher {
     /// [`PublishError::Refused`] where the pull request is gone, [`PublishError::Unmarked`] for a
     /// text without a first line to be found by.
     pub async fn comment(&self, subject: &Subject, text: &str) -> Result<Published, PublishError> {
+        let text = &self.identity.marked(subject, text);
         let marker = marker(text)?;
         let ours = self.ours().await?;
         let Some(found) = self.find(subject, &ours, marker).await? else {
@@ -128,6 +134,7 @@ impl Publisher {
         subject: &Subject,
         text: &str,
     ) -> Result<Published, PublishError> {
+        let text = &self.identity.marked(subject, text);
         let marker = marker(text)?;
         let ours = self.ours().await?;
         match self.find(subject, &ours, marker).await? {
@@ -156,8 +163,10 @@ impl Publisher {
     }
 
     async fn ours(&self) -> Result<Ours, PublishError> {
-        if let Some(app) = &self.app {
-            return Ok(Ours::App(app.id));
+        match &self.identity {
+            Identity::App(app) => return Ok(Ours::App(app.id)),
+            Identity::Shared(_) => return Ok(Ours::Marked),
+            Identity::Person => {}
         }
         let user: Account = read("asking who we are", self.client.get("/user").await)?;
         Ok(Ours::Login(user.login))
@@ -167,7 +176,7 @@ impl Publisher {
     ///
     /// A write that a crash or a time-out cut off can come through after it was looked for, and then
     /// there are two. The last one counts (`domain/publication`) and the others are removed, but only
-    /// where the App wrote them: a person's token is shared with that person.
+    /// where we alone can have written them: a person's token is shared with that person.
     async fn find(
         &self,
         subject: &Subject,
@@ -176,7 +185,7 @@ impl Publisher {
     ) -> Result<Option<Comment>, PublishError> {
         let mut found = self.marked(subject, ours, marker).await?;
         let last = found.pop();
-        if matches!(ours, Ours::App(_)) {
+        if matches!(ours, Ours::App(_) | Ours::Marked) {
             for surplus in found {
                 self.remove(subject, &surplus).await;
             }

@@ -10,6 +10,7 @@
 mod api;
 mod check_run;
 mod comment;
+mod identity;
 mod queue;
 mod standing;
 
@@ -18,19 +19,11 @@ use std::sync::Arc;
 pub use api::{Api, PublishError};
 pub use check_run::{CheckRun, VERIFY_AGAIN};
 pub use comment::{Published, Written};
+pub use identity::{AppIdentity, Identity};
 pub use queue::QueuedPull;
 pub use standing::{Conclusion, Standing, aggregate, standing_list};
 
 use crate::sources::RepoName;
-
-/// The app that we are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppIdentity {
-    /// GitHub's id of it.
-    pub id: i64,
-    /// Its slug.
-    pub slug: String,
-}
 
 /// Where a verification is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +45,8 @@ pub struct Subject {
 pub struct Publisher {
     /// The client that carries the identity's credentials.
     pub client: Arc<dyn Api>,
-    /// The app; `None` with a personal token, where a comment is ours by its author and marker.
-    pub app: Option<AppIdentity>,
+    /// Who writes.
+    pub identity: Identity,
     /// The name of the check run.
     pub check_name: String,
     /// The context of a commit status beside it; `None` for none.

@@ -8,10 +8,10 @@
 
 mod check;
 mod group;
-mod plan;
+pub(crate) mod plan;
 mod publication;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Duration, Utc};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::worker::{Outcome as Fate, Work};
 use crate::github::{ApiError, App, Client};
 use crate::limits;
-use crate::publish::{AppIdentity, PublishError, Publisher, Subject};
+use crate::publish::{AppIdentity, Identity, PublishError, Publisher, Subject};
 use crate::rules::RuleSet;
 use crate::signoff;
 use crate::sources::cache::Cache;
@@ -175,11 +175,12 @@ impl Verifications {
             let _ = reader.pull_commits(repo, number).await;
             Ok(())
         };
+        let trigger = &at.loaded.rules.profile.settings.trigger;
         let actors = job.triggers.iter().map(|trigger| trigger.actor.as_str());
         let (pull, tips, mut may, (standing, _), ()) = futures_util::try_join!(
             reader.pull(repo, number),
             reader.tips(repo, number),
-            may_trigger(at, actors),
+            verify::may_trigger(reader, trigger, repo, actors),
             verify::standing(reader, &at.loaded.signoffs, repo, number),
             ahead,
         )?;
@@ -189,7 +190,8 @@ impl Verifications {
                 None => nothing("the pull request does not exist any more"),
             };
         };
-        may.extend(may_trigger(at, standing.iter().map(|posted| posted.author.as_str())).await?);
+        let authors = standing.iter().map(|posted| posted.author.as_str());
+        may.extend(verify::may_trigger(reader, trigger, repo, authors).await?);
         let history = self.store.verdicts_at(&job.key.repository, number, &pull.head_sha).await?;
         let assessed = history.iter().map(|row| {
             (row.signoff_key.clone(), row.outcome != crate::verdict::Outcome::Undecided.words())
@@ -323,7 +325,7 @@ impl Verifications {
         let settings = &at.loaded.rules.profile.settings.check_run;
         Ok(Publisher {
             client: Arc::clone(at.client) as _,
-            app: Some(AppIdentity { id: identity.id, slug: identity.slug }),
+            identity: Identity::App(AppIdentity { id: identity.id, slug: identity.slug }),
             check_name: settings.name.clone(),
             status_context: settings.status_context.clone(),
         })
@@ -367,29 +369,6 @@ fn uninvited(posted: &Posted) -> Discarded {
               verified by a comment with the line `/countersign verify`"
             .to_owned(),
     }
-}
-
-/// Which of the accounts may start a verification, by login in lower case.
-///
-/// `domain/publication`: base permission and role both have to be listed; an account that is not
-/// known, or whose role is a custom one, starts nothing.
-async fn may_trigger<'a>(
-    at: &At<'_>,
-    logins: impl Iterator<Item = &'a str>,
-) -> Result<BTreeMap<String, bool>, ReadError> {
-    let trigger = &at.loaded.rules.profile.settings.trigger;
-    let logins: BTreeSet<String> =
-        logins.filter(|login| !login.is_empty()).map(str::to_ascii_lowercase).collect();
-    let found = futures_util::future::try_join_all(logins.into_iter().map(async |login| {
-        let found = at.reader.permission(at.repo, &login).await?;
-        let may = found.is_some_and(|found| {
-            !found.is_bot
-                && trigger.permissions.contains(&found.permission)
-                && trigger.roles.contains(&found.role_name)
-        });
-        Ok::<_, ReadError>((login, may))
-    }));
-    Ok(found.await?.into_iter().collect())
 }
 
 fn is_among(signoffs: &[SignOffRef], key: &str) -> bool {

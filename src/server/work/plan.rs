@@ -9,22 +9,22 @@ use crate::sources::types::Posted;
 use crate::store::{Ask, SignOffRef, Trigger};
 
 /// What is known when a job decides.
-pub(super) struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     /// Whether the pull request is open and no draft.
-    pub(super) ready: bool,
+    pub(crate) ready: bool,
     /// Why the job is there.
-    pub(super) triggers: &'a [Trigger],
+    pub(crate) triggers: &'a [Trigger],
     /// Whether an account may start a verification, by login in lower case; who is not here may not.
-    pub(super) may: &'a BTreeMap<String, bool>,
+    pub(crate) may: &'a BTreeMap<String, bool>,
     /// The sign-offs on the pull request, oldest first.
-    pub(super) standing: &'a [Posted],
+    pub(crate) standing: &'a [Posted],
     /// Sign-offs that have a verdict at the head, by key, with whether it concluded something.
-    pub(super) assessed: &'a BTreeMap<String, bool>,
+    pub(crate) assessed: &'a BTreeMap<String, bool>,
 }
 
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(crate) enum Plan {
     /// Nothing, and why.
     Nothing(&'static str),
     /// To bring the check run up to date.
@@ -40,7 +40,7 @@ impl Seen<'_> {
     }
 
     /// Triggers that count: a wish only of somebody who may have one, what happened whoever did it.
-    pub(super) fn counting(&self) -> Vec<&Trigger> {
+    pub(crate) fn counting(&self) -> Vec<&Trigger> {
         let counts = |trigger: &&Trigger| match trigger.ask {
             Ask::Verify | Ask::Again => self.may(&trigger.actor),
             Ask::Changed | Ask::Evidence | Ask::Withdrawn | Ask::Queued { .. } => true,
@@ -53,7 +53,7 @@ impl Seen<'_> {
     /// A sign-off counts where its author may start a verification, where somebody who may asked about
     /// it, or where it has a verdict at this head: so that a stranger's words neither cost anything nor
     /// show up by themselves. Every one that counts has a verdict at the head in the end.
-    pub(super) fn plan(&self) -> Plan {
+    pub(crate) fn plan(&self) -> Plan {
         let asked = self.counting();
         if asked.is_empty() {
             return Plan::Nothing("nobody who may trigger a verification asked for one");
@@ -86,7 +86,7 @@ impl Seen<'_> {
 
     /// Sign-offs that an event told of as posted and that `listed` does not hold: GitHub's reads lag
     /// behind its events. One that was taken away meanwhile is not waited for.
-    pub(super) fn not_listed(&self, listed: &[Posted]) -> bool {
+    pub(crate) fn not_listed(&self, listed: &[Posted]) -> bool {
         let asked = self.counting();
         let withdrawn: BTreeSet<String> = asked
             .iter()
