@@ -22,7 +22,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("publish", &["github", "verdict", "rules", "facts", "sources", "limits"]),
     ("store", &["facts", "limits"]),
     ("config", &["limits", "sources"]),
-    ("verify", &["evidence", "rules", "verdict", "facts", "signoff", "sources", "limits"]),
+    (
+        "verify",
+        &["evidence", "profile", "rules", "verdict", "facts", "signoff", "sources", "limits"],
+    ),
     (
         "server",
         &[

@@ -22,7 +22,7 @@ use crate::signoff;
 use crate::sources::live::Live;
 use crate::sources::types::Posted;
 use crate::sources::{ReadError, Reader, RepoName};
-use crate::store::{Ask, SignOffRef, Trigger};
+use crate::store::{SignOffRef, Trigger};
 use crate::verdict::Tries;
 use crate::verify::{self, Assessment, Choice, Gate, Options, Target, VerifyError};
 
@@ -222,8 +222,6 @@ impl Job<'_> {
         let settings = &self.rules.profile.settings.trigger;
         let may =
             verify::may_trigger(self.reader, settings, self.repo, actors.chain(authors)).await?;
-        // Whoever takes a sign-off away, what is left has to be said again.
-        debug_assert!(triggers.iter().all(|trigger| !matches!(trigger.ask, Ask::Queued { .. })));
         let assessed = BTreeMap::new();
         let seen = Seen { ready, triggers, may: &may, standing, assessed: &assessed };
         Ok(match seen.plan() {

@@ -112,7 +112,10 @@ impl Posting<'_> {
             Err(why) => {
                 let (line, words) = self.unposted(&head, &why);
                 said.line = format!("{line}; {}", said.line);
-                said.summary = format!("> **Nothing was posted on the pull request.** {words}\n\n{}", said.summary);
+                said.summary = format!(
+                    "> **Nothing was posted on the pull request.** {words}\n\n{}",
+                    said.summary
+                );
                 if !why.is_refused() {
                     said.exit = Exit::Undecided;
                 }

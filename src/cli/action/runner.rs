@@ -34,7 +34,9 @@ impl Runner {
         let get = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let need = |name: &str| {
             get(name).ok_or_else(|| {
-                format!("the environment variable {name} is not set; a runner of GitHub Actions sets it")
+                format!(
+                    "the environment variable {name} is not set; a runner of GitHub Actions sets it"
+                )
             })
         };
         Ok(Self {
@@ -44,7 +46,9 @@ impl Runner {
             api_url: get("COUNTERSIGN_GITHUB_API_URL")
                 .or_else(|| get("GITHUB_API_URL"))
                 .unwrap_or_else(|| "https://api.github.com".to_owned()),
-            token: get(token).ok_or_else(|| format!("the environment variable {token} is not set; give it the job's token"))?,
+            token: get(token).ok_or_else(|| {
+                format!("the environment variable {token} is not set; give it the job's token")
+            })?,
             marker_key: get("COUNTERSIGN_MARKER_KEY"),
             event_name: get("GITHUB_EVENT_NAME").unwrap_or_default(),
             event_path: get("GITHUB_EVENT_PATH").unwrap_or_default().into(),
