@@ -10,6 +10,7 @@
 mod support;
 
 mod crash;
+mod draft;
 mod house;
 mod inert;
 mod lint;

@@ -4,6 +4,7 @@
 mod commands;
 mod details;
 mod explanations;
+mod fix;
 mod properties;
 mod recognition;
 mod template;

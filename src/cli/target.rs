@@ -1,4 +1,4 @@
-//! What `verify` and `facts` assess, and where they read it from.
+//! What `verify`, `facts` and `draft` assess, and where they read it from.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,10 +19,39 @@ use crate::sources::{Reader, RepoName, Source};
 use crate::verdict::Tries;
 use crate::verify::{Assessment, Choice, Options, Target, VerifyError, verify};
 
-/// Arguments of every subcommand that assesses.
+/// Arguments of every subcommand that assesses a sign-off.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// URL of a comment, of a review, or of a pull request (its newest sign-off is taken).
+    /// Which pull request, and where it is read.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// With --git-dir: a file with the sign-off, posted or not.
+    #[arg(long, value_name = "FILE", requires = "git_dir")]
+    pub signoff: Option<PathBuf>,
+    /// With --signoff: the login of who posts it.
+    #[arg(long, value_name = "LOGIN", requires = "signoff")]
+    pub author: Option<String>,
+    /// Evaluate only these checks, by id or number; the output is then marked partial.
+    #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
+    pub only: Vec<String>,
+}
+
+impl TargetArgs {
+    /// Opens the source that the arguments name.
+    ///
+    /// # Errors
+    /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
+    pub fn open(self) -> Result<Opened, String> {
+        let signoff = given(self.signoff.as_deref(), self.author)?;
+        self.source.open(signoff, self.only)
+    }
+}
+
+/// Which pull request, and where it is read.
+#[derive(Debug, clap::Args)]
+pub struct SourceArgs {
+    /// URL of a pull request; where a sign-off is assessed, its newest one is taken, or that of a
+    /// comment's or review's URL.
     #[arg(required_unless_present_any = ["replay", "git_dir"], conflicts_with_all = ["replay", "git_dir"])]
     pub target: Option<String>,
     /// Assess from a record (a folder that --record wrote), with no network at all.
@@ -40,21 +69,12 @@ pub struct TargetArgs {
     /// With --git-dir: the pull request's number, for links.
     #[arg(long, value_name = "N", requires = "git_dir", default_value_t = 0)]
     pub pr: i64,
-    /// With --git-dir: a file with the sign-off, posted or not.
-    #[arg(long, value_name = "FILE", requires = "git_dir")]
-    pub signoff: Option<PathBuf>,
-    /// With --signoff: the login of who posts it.
-    #[arg(long, value_name = "LOGIN", requires = "signoff")]
-    pub author: Option<String>,
     /// With --git-dir: the repository, for links and rules.
     #[arg(long, value_name = "OWNER/NAME", requires = "git_dir", default_value = "local/clone")]
     pub repo: RepoName,
     /// A profile's folder instead of the built-in one.
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
-    /// Evaluate only these checks, by id or number; the output is then marked partial.
-    #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
-    pub only: Vec<String>,
     /// The time that the rules see, instead of now.
     #[arg(long, value_name = "RFC3339", value_parser = parse_time)]
     pub now: Option<DateTime<Utc>>,
@@ -118,15 +138,16 @@ pub struct Opened {
     timings: bool,
 }
 
-impl TargetArgs {
-    /// Opens the source that the arguments name.
+impl SourceArgs {
+    /// Opens the source that the arguments name. The sign-off is that of a clone, which has none of
+    /// its own; a URL and a record name theirs.
     ///
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
-    pub fn open(self) -> Result<Opened, String> {
+    pub fn open(self, signoff: Choice, only: Vec<String>) -> Result<Opened, String> {
         let rules = super::rules::load(self.rules.as_deref()).map_err(|error| error.to_string())?;
         let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
-        let only = selected(&rules, self.only)?;
+        let only = selected(&rules, only)?;
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
         let mut advice = String::new();
@@ -140,11 +161,7 @@ impl TargetArgs {
             };
             let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
                 .map_err(|error| error.to_string())?;
-            let target = Target {
-                repo: self.repo,
-                number: self.pr,
-                signoff: given(self.signoff.as_deref(), self.author)?,
-            };
+            let target = Target { repo: self.repo, number: self.pr, signoff };
             let tries = Tries::Offline;
             (Arc::new(clone), target, Options { now: now.unwrap_or_else(Utc::now), only, tries })
         } else {

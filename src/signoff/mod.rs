@@ -12,10 +12,13 @@ pub mod settings;
 mod boxes;
 mod commands;
 mod compare;
+mod draft;
 mod explain;
+mod fix;
 mod form;
 mod items;
 mod lint;
+mod mend;
 mod parse;
 mod refusal;
 mod rows;
@@ -37,6 +40,8 @@ pub use commands::{
     reuse_near_misses,
 };
 pub use compare::Versions;
+pub use draft::{Filled, Filling};
+pub use fix::{Change, CurrentTemplate, Fixed};
 pub use lint::{Problem, ProblemLevel};
 pub use parse::{ParsedSignOff, Posted};
 pub use refusal::{NotASignOff, Reason};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::Form;
 use super::items::slug;
-use super::rows::{Kind, Rows};
+use super::rows::{Kind, Row, Rows};
 use super::text::{CleanText, as_i64, shortened};
 use super::{Place, Reader};
 use crate::facts::TemplateItem;
@@ -37,6 +37,16 @@ pub enum TemplateError {
     NoItems,
 }
 
+/// Where a document has its template.
+struct Located<'d> {
+    /// The bytes of the document inside the code block that holds it.
+    fence: Option<Range<usize>>,
+    /// Without such a block: the rows among which it stands.
+    section: Range<usize>,
+    rows: Rows,
+    text: CleanText<'d>,
+}
+
 impl Reader {
     /// Reads the template's items, nested ones included, in order.
     ///
@@ -54,6 +64,44 @@ impl Reader {
         heading: &str,
         place: &Place,
     ) -> Result<Vec<TemplateItem>, TemplateError> {
+        let located = self.locate(document, heading)?;
+        let items = match located.fence {
+            Some(fence) => {
+                let text = CleanText::within(document, fence);
+                let rows = Rows::of(text.as_str());
+                self.template_items(&rows, 0..rows.rows.len(), &text, place)
+            }
+            None => self.template_items(&located.rows, located.section, &located.text, place),
+        };
+        if items.is_empty() { Err(TemplateError::NoItems) } else { Ok(items) }
+    }
+
+    /// The template as its document has it, byte for byte: the content of the code block, or the
+    /// section from the opening phrase on, without blank lines at its end.
+    ///
+    /// # Errors
+    /// Says what the document lacks, as [`Reader::parse_template`] does.
+    pub fn template_text<'d>(
+        &self,
+        document: &'d str,
+        heading: &str,
+    ) -> Result<&'d str, TemplateError> {
+        let located = self.locate(document, heading)?;
+        if let Some(fence) = located.fence {
+            return Ok(&document[fence]);
+        }
+        let (rows, text) = (&located.rows.rows, &located.text);
+        let within = &rows[located.section];
+        let opening = within.iter().find(|row| self.opens_with_phrase(row)).or(within.first());
+        let (Some(first), Some(last)) = (opening, within.last()) else {
+            return Err(TemplateError::NoItems);
+        };
+        let lines = text.line_around(first.start).start..text.line_around(last.end).end;
+        Ok(document[text.original_range(lines)].trim_end())
+    }
+
+    /// Finds the place of the template in its document.
+    fn locate<'d>(&self, document: &'d str, heading: &str) -> Result<Located<'d>, TemplateError> {
         if document.len() > limits::DOCUMENT_BYTES {
             return Err(TemplateError::TooLong { bytes: document.len() });
         }
@@ -64,18 +112,13 @@ impl Reader {
             None if document.contains(&self.grammar.phrase) => 0..rows.rows.len(),
             None => return Err(TemplateError::NoTemplate { heading: heading.to_owned() }),
         };
-        let holds_phrase = |row: &&super::rows::Row| {
-            row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase)
-        };
-        let items = match rows.rows[section.clone()].iter().find(holds_phrase) {
-            Some(fence) => {
-                let text = CleanText::within(document, text.original_range(fence.start..fence.end));
-                let rows = Rows::of(text.as_str());
-                self.template_items(&rows, 0..rows.rows.len(), &text, place)
-            }
-            None => self.template_items(&rows, section, &text, place),
-        };
-        if items.is_empty() { Err(TemplateError::NoItems) } else { Ok(items) }
+        let holds_phrase =
+            |row: &&Row| row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase);
+        let fence = rows.rows[section.clone()]
+            .iter()
+            .find(holds_phrase)
+            .map(|fence| text.original_range(fence.start..fence.end));
+        Ok(Located { fence, section, rows, text })
     }
 
     fn template_items(
@@ -128,7 +171,7 @@ fn section_under(rows: &Rows, heading: &str) -> Option<Range<usize>> {
             && row.plain.trim().trim_end_matches(':').eq_ignore_ascii_case(wanted)
     })?;
     let level = rows.rows[at].level;
-    let ends = |row: &super::rows::Row| row.kind == Kind::Heading && row.level <= level;
+    let ends = |row: &Row| row.kind == Kind::Heading && row.level <= level;
     let length = rows.rows[at + 1..].iter().position(ends);
     Some(at + 1..length.map_or(rows.rows.len(), |length| at + 1 + length))
 }

@@ -12,6 +12,7 @@ mod change;
 mod check;
 mod comment;
 mod conclude;
+mod draft;
 mod fit;
 mod inert;
 mod row;
@@ -23,6 +24,7 @@ pub use change::{RowSummary, Summary, change_marker, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
 pub use comment::{CommentOptions, comment, marker};
 pub use conclude::{Subject, Tries, conclude};
+pub use draft::{Answer, Draft, Standing};
 pub(crate) use inert::{link, unheard};
 pub use terminal::text;
 
