@@ -5,7 +5,7 @@
 //! away or reworded. Each change is made on trial: it stays only where the draft then reads as it
 //! did before, but for that change. So the result needs no trust in how a change was thought up.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::boxes::box_of;
 use super::compare::{Versions, pair};
@@ -21,6 +21,10 @@ use crate::limits;
 
 /// Rounds over a draft; one change makes another possible only now and then.
 const ROUNDS: usize = 20;
+
+/// Trials of boxes in one round. A last round, in which nothing changes, ends every run, so that the
+/// bound makes no second run go on where the first one stopped.
+const TRIALS: usize = 64;
 
 /// The template that a draft has to follow.
 #[derive(Debug, Clone, Copy)]
@@ -149,26 +153,30 @@ impl Reader {
         }
     }
 
-    /// Boxes that only look like ones: all at once, else one after the other.
+    /// Boxes that only look like ones: all at once where that goes well, else by halves.
     fn fix_boxes(&self, fixed: &mut Fixed) {
         let Ok(read) = self.read_form(&fixed.text) else { return };
-        let count = read.form.items.len();
-        let all: BTreeSet<usize> = (0..count).collect();
-        if !self.fix_these_boxes(fixed, &all) {
-            for at in 0..count {
-                self.fix_these_boxes(fixed, &BTreeSet::from([at]));
+        let all = 0..read.form.items.len();
+        let mut left = vec![all];
+        for _ in 0..TRIALS {
+            let Some(part) = left.pop() else { break };
+            if !self.fix_these_boxes(fixed, &part) && part.len() > 1 {
+                let middle = part.start + part.len() / 2;
+                left.extend([middle..part.end, part.start..middle]);
             }
         }
     }
 
     /// Mends those of the items of these indices that can be; whether nothing went wrong.
-    fn fix_these_boxes(&self, fixed: &mut Fixed, which: &BTreeSet<usize>) -> bool {
+    fn fix_these_boxes(&self, fixed: &mut Fixed, which: &Range<usize>) -> bool {
         let body = &fixed.text;
         let Ok(read) = self.read_form(body) else { return true };
         let mut wanted = Said::of(&read);
         let mut trials = Vec::new();
         for (at, item) in read.form.items.iter().enumerate() {
-            if !which.contains(&at) || item.state != ItemState::Malformed {
+            // Behind an empty item no box is drawn, however it is typed.
+            let hopeless = item.state != ItemState::Malformed || item.text.trim().is_empty();
+            if !which.contains(&at) || hopeless {
                 continue;
             }
             let typed = read.text.typed(item.range.clone());
@@ -314,7 +322,7 @@ impl Reader {
         let wanted = indent_of(&item.paste);
         let here = template.iter().position(|other| other.id == item.id)?;
         let earlier = || template[..here].iter().rev();
-        let near = earlier().find_map(|other| index(other));
+        let near = earlier().find_map(index);
         // An earlier item of the same depth shows how this author indents; a shallower one is the parent.
         let level = earlier()
             .filter(|other| indent_of(&other.paste) <= wanted)

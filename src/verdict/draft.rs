@@ -173,7 +173,7 @@ impl Draft {
             for answer in answers {
                 let name = match answer.position {
                     Some(position) => format!("item {position} ({})", answer.title),
-                    None => format!("no item ({})", answer.title),
+                    None => format!("beside the checklist ({})", answer.title),
                 };
                 let _ = writeln!(out, "  {name}: {}", plain(&answer.said));
                 for line in answer.fix.iter().flat_map(|fix| lines_of(fix)) {
@@ -373,3 +373,7 @@ fn signers(owners: &Owners) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+#[path = "draft_tests.rs"]
+mod tests;
