@@ -8,9 +8,9 @@ use super::*;
 
 /// Mends a draft by the newest template.
 fn fix(body: &str) -> Fixed {
+    static ITEMS: LazyLock<Vec<TemplateItem>> = LazyLock::new(|| template(NEWEST));
     let text = reader().template_text(NEWEST, "## Template").unwrap();
-    let items = template(NEWEST);
-    reader().fix(body, Some(CurrentTemplate { text, items: &items }))
+    reader().fix(body, Some(CurrentTemplate { text, items: &ITEMS }))
 }
 
 fn messages(fixed: &Fixed) -> Vec<String> {
@@ -180,9 +180,24 @@ fn lines(text: &str) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
+/// How the bodies of the property begin; most are sign-offs whatever follows.
+const OPENINGS: [&str; 4] = [
+    "",
+    "As a PR reviewer and CODEOWNER, I have:\n- [ x] passes evals\n-[] code quality\n- [x] append-only\n",
+    "as a pr reviewer and codeowner, I have:\n[✓] passes evals\n- [x]code quality\n* [ ] golden AL\n\n",
+    "    As a PR reviewer and CODEOWNER, I have:\n    - [x] passes evals\n      - ☐ code quality\n    - [x] Pareto\n",
+];
+
 proptest! {
+    // Each case is some twenty readings, twice.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
-    fn whatever_is_mended_says_what_was_typed(body in pieces(), with_template: bool) {
+    fn whatever_is_mended_says_what_was_typed(
+        opening in 0..OPENINGS.len(), rest in pieces(), windows: bool, with_template: bool
+    ) {
+        let body = format!("{}{rest}", OPENINGS[opening]);
+        let body = if windows { body.replace('\n', "\r\n") } else { body };
         let mend = |body: &str| if with_template { fix(body) } else { reader().fix(body, None) };
         let fixed = mend(&body);
         let again = mend(&fixed.text);
