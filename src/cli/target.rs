@@ -50,8 +50,8 @@ impl TargetArgs {
 /// Which pull request, and where it is read.
 #[derive(Debug, clap::Args)]
 pub struct SourceArgs {
-    /// URL of a pull request; where a sign-off is assessed, its newest one is taken, or that of a
-    /// comment's or review's URL.
+    /// URL of a pull request. Where a sign-off is assessed: of the comment or review that holds it;
+    /// with that of a pull request, its newest one is taken.
     #[arg(required_unless_present_any = ["replay", "git_dir"], conflicts_with_all = ["replay", "git_dir"])]
     pub target: Option<String>,
     /// Assess from a record (a folder that --record wrote), with no network at all.
