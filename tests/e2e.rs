@@ -11,6 +11,7 @@ mod support;
 
 mod crash;
 mod doctor;
+mod draft;
 mod greeting;
 mod house;
 mod inert;

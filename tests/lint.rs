@@ -52,6 +52,10 @@ struct Outcome {
 
 /// Runs the program in a folder with the profile, the draft and the template.
 fn run(arguments: &[&str], stdin: &[u8]) -> Outcome {
+    run_in(folder().path(), arguments, stdin)
+}
+
+fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     std::fs::create_dir(folder.path().join("rules")).unwrap();
@@ -61,7 +65,7 @@ fn run(arguments: &[&str], stdin: &[u8]) -> Outcome {
     write("template.md", TEMPLATE);
     write("CODEOWNERS", "* @acme/core\n");
     std::fs::write(folder.path().join("latin1.md"), b"caf\xe9").unwrap();
-    run_in(folder.path(), arguments, stdin)
+    folder
 }
 
 fn run_in(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Outcome {
@@ -231,6 +235,8 @@ fn input_that_cannot_be_read_is_bad_input() {
             "CODEOWNERS: it has neither",
         ),
         (vec!["inspect", "signoff", "latin1.md", "--rules", "rules"], "", "not UTF-8"),
+        (vec!["lint", "nowhere.md", "--fix", "--rules", "rules"], "", "nowhere.md: cannot be read"),
+        (vec!["lint", "latin1.md", "--fix", "--rules", "rules"], "", "not UTF-8"),
         (vec!["inspect", "pareto", "draft.md"], "", "not built yet"),
         (
             vec!["inspect", "signoff", "draft.md", "more.md", "--rules", "rules"],
@@ -242,6 +248,60 @@ fn input_that_cannot_be_read_is_bad_input() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(outcome.stderr.contains(says), "{arguments:?}: {}", outcome.stderr);
     }
+}
+
+/// What `--fix` makes of [`DRAFT`].
+fn mended() -> String {
+    DRAFT.replace("[ x]", "[x]").replace(
+        "- [x] My own",
+        "- [ ] Verified that this PR does not patch the engine\n- [x] My own",
+    )
+}
+
+#[test]
+fn fix_mends_the_file_in_place_and_reports_what_is_left() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let file = folder.path().join("draft.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let arguments = ["lint", "draft.md", "--fix", "--rules", "rules", "--template", "template.md"];
+    let outcome = run_in(folder.path(), &arguments, b"");
+    assert_eq!(outcome.code, 1, "{}", outcome.stdout);
+    assert_eq!(
+        outcome.stderr,
+        "draft.md:3: `[ x]` is now `[x]`\n\
+         draft.md:7: the item `no-engine-patch` was put in, unchecked\n"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), mended());
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    let names = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(names, 5, "nothing else is left in the folder");
+    // Two boxes are not checked, and that only their author can mend.
+    assert!(outcome.stdout.contains("error: `evals`: the item is not checked"));
+    assert!(outcome.stdout.contains("error: `no-engine-patch`: the item is not checked"));
+    assert!(outcome.stdout.ends_with("draft.md: 2 problems, 4 notes\n"), "{}", outcome.stdout);
+
+    let before = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let again = run_in(folder.path(), &arguments, b"");
+    assert_eq!((again.code, again.stderr.as_str(), again.stdout), (1, "", outcome.stdout));
+    let untouched = std::fs::metadata(&file).unwrap().modified().unwrap();
+    assert_eq!(before, untouched, "a whole draft is not written again");
+}
+
+#[test]
+fn fix_of_standard_input_prints_the_draft_alone() {
+    let arguments = ["lint", "-", "--fix", "--rules", "rules", "--template", "template.md"];
+    let outcome = run(&arguments, DRAFT.as_bytes());
+    assert_eq!((outcome.code, outcome.stdout), (1, mended()));
+    assert!(outcome.stderr.starts_with("<stdin>:3: `[ x]` is now `[x]`\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("<stdin>: 2 problems, 4 notes\n"), "{}", outcome.stderr);
+    let slips = DRAFT
+        .replace("- [ ] ", "- [✓] ")
+        .replace("- [x] My own promise", "-[x] Verified that this PR does not patch the engine")
+        .replace("FILL_IN_GITHUB_USERNAME", "octo-owner");
+    let outcome = run(&arguments, slips.as_bytes());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(!outcome.stdout.contains(['✓']) && !outcome.stdout.contains("[ ]"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod claims;
 mod commands;
 mod details;
 mod explanations;
+mod fix;
 mod properties;
 mod recognition;
 mod template;

@@ -1,18 +1,19 @@
 //! `countersign lint`: a draft is read as it would be once posted, and each problem is drawn at its
-//! place, before anybody waits for a verdict.
+//! place, before anybody waits for a verdict. With `--fix`, its form is mended first.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use clap::ValueEnum;
 
 use super::profile::ProfileArgs;
-use super::{Exit, as_json, bad, name_of, read_text, to_stdout};
+use super::{Exit, as_json, bad, name_of, read_text, to_stderr, to_stdout};
 use crate::facts::TemplateItem;
 use crate::limits;
 use crate::profile::Profile;
-use crate::signoff::{Place, Problem, ProblemLevel, Reader};
+use crate::signoff::{CurrentTemplate, Place, Problem, ProblemLevel, Reader};
 use crate::sources::RepoName;
 
 /// Arguments of `lint`.
@@ -20,6 +21,11 @@ use crate::sources::RepoName;
 pub struct Args {
     /// The draft; `-` reads standard input.
     file: PathBuf,
+    /// Mend the draft's form first: boxes that are not drawn, missing lines. No box is checked that was
+    /// not typed so, and nothing is taken away. The file is changed in place; with `-` the mended text
+    /// goes to standard output and the problems to standard error.
+    #[arg(long)]
+    fix: bool,
     /// The checklist document that it has to follow; without it, only the known items are looked for.
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
@@ -46,7 +52,12 @@ enum Format {
 pub fn run(args: Args) -> Exit {
     match lint(&args) {
         Ok((output, exit)) => {
-            to_stdout(&output);
+            // There the mended text has standard output for itself.
+            if args.fix && args.file == Path::new("-") {
+                to_stderr(output.trim_end());
+            } else {
+                to_stdout(&output);
+            }
             exit
         }
         Err(message) => bad(&message),
@@ -60,11 +71,15 @@ fn lint(args: &Args) -> Result<(String, Exit), String> {
     };
     let (reader, heading) = reader_of(place.profile().map_err(|error| error.to_string())?)?;
     let template = match &args.template {
-        Some(file) => Some(template(&reader, &heading, file)?),
+        Some(file) => Some(Document::read(&reader, &heading, file)?),
         None => None,
     };
-    let body = read_text(&args.file, limits::BODY_BYTES)?;
-    let problems = reader.lint(&body, template.as_deref());
+    let mut body = read_text(&args.file, limits::BODY_BYTES)?;
+    if args.fix {
+        body = mended(args, &reader, &body, template.as_ref())?;
+    }
+    let items = template.as_ref().map(|template| template.items.as_slice());
+    let problems = reader.lint(&body, items);
     let fails = problems.iter().any(|problem| problem.level == ProblemLevel::Fail);
     let name = name_of(&args.file);
     let output = match args.format {
@@ -80,12 +95,65 @@ fn lint(args: &Args) -> Result<(String, Exit), String> {
     Ok((output, if fails { Exit::Findings } else { Exit::Clean }))
 }
 
-/// A checklist document from disk.
-fn template(reader: &Reader, heading: &str, file: &Path) -> Result<Vec<TemplateItem>, String> {
-    let document = read_text(file, limits::DOCUMENT_BYTES)?;
-    let place = Place::File { path: name_of(file) };
-    let items = reader.parse_template(&document, heading, &place);
-    items.map_err(|error| format!("{}: {error}", name_of(file)))
+/// The mended draft, where it came from; each change is told on standard error.
+fn mended(
+    args: &Args,
+    reader: &Reader,
+    body: &str,
+    template: Option<&Document>,
+) -> Result<String, String> {
+    let current = template.map(|it| CurrentTemplate { text: &it.text, items: &it.items });
+    let fixed = reader.fix(body, current);
+    if args.file == Path::new("-") {
+        to_stdout(&fixed.text);
+    } else if fixed.text != body {
+        replace(&args.file, &fixed.text)
+            .map_err(|error| format!("{}: cannot be written: {error}", name_of(&args.file)))?;
+    }
+    let name = plain(&name_of(&args.file));
+    for change in &fixed.changes {
+        to_stderr(&format!("{name}:{}: {}", change.line, plain(&change.message)));
+    }
+    Ok(fixed.text)
+}
+
+/// Puts a text in a file's place in one step: whoever reads the file sees the one or the other. Its
+/// permissions stay; where it is a link, what it points at is replaced.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let file = file.canonicalize()?;
+    let permissions = std::fs::metadata(&file)?.permissions();
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let fresh = file.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let written = std::fs::File::create_new(&fresh).and_then(|mut open| {
+        open.set_permissions(permissions)?;
+        open.write_all(text.as_bytes())?;
+        open.sync_all()?;
+        std::fs::rename(&fresh, &file)
+    });
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(&fresh);
+    }
+    written
+}
+
+/// A checklist document's template.
+struct Document {
+    text: String,
+    items: Vec<TemplateItem>,
+}
+
+impl Document {
+    /// Reads it from disk.
+    fn read(reader: &Reader, heading: &str, file: &Path) -> Result<Self, String> {
+        let document = read_text(file, limits::DOCUMENT_BYTES)?;
+        let place = Place::File { path: name_of(file) };
+        let items = reader.parse_template(&document, heading, &place);
+        let text = reader.template_source(&document, heading);
+        items
+            .and_then(|items| Ok(Self { text: text?.to_owned(), items }))
+            .map_err(|error| format!("{}: {error}", name_of(file)))
+    }
 }
 
 /// The problems as rustc draws its own, a summary below.

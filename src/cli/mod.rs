@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod doctor;
+pub mod draft;
 pub mod facts;
 pub mod inspect;
 pub mod lint;
@@ -66,7 +67,9 @@ pub enum Command {
     Verify(verify::Args),
     /// Print the facts as JSON and stop (what the rules will see).
     Facts(facts::Args),
-    /// Check a draft sign-off before it is posted; offline.
+    /// Print the current checklist, filled in with what the evidence already proves.
+    Draft(draft::Args),
+    /// Check a draft sign-off before it is posted, or mend its form with --fix; offline.
     Lint(lint::Args),
     /// What one reader makes of one file, as JSON.
     Inspect(inspect::Args),
@@ -85,6 +88,7 @@ pub fn run(cli: Cli) -> Exit {
     match cli.command {
         Command::Verify(args) => verify::run(args),
         Command::Facts(args) => facts::run(args),
+        Command::Draft(args) => draft::run(args),
         Command::Lint(args) => lint::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Rules(args) => rules::run(args),
@@ -138,12 +142,16 @@ fn to_stderr(text: &str) {
 
 /// Bad usage or bad input: says so and ends with 2.
 fn bad(error: &str) -> Exit {
-    let plain = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
     // Mistakes in rule files are drawn with the word already.
     let error = error.trim_end();
     let error = error.strip_prefix("error: ").unwrap_or(error);
-    to_stderr(&format!("error: {}", error.chars().map(plain).collect::<String>()));
+    to_stderr(&format!("error: {}", without_controls(error)));
     Exit::BadInput
+}
+
+/// A text whose control characters, line ends aside, are replaced.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 /// How a file is called in messages.

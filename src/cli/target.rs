@@ -1,4 +1,4 @@
-//! What `verify` and `facts` assess, and where they read it from.
+//! What `verify`, `facts` and `draft` assess, and where they read it from.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,10 +20,39 @@ use crate::sources::{Reader, RepoName, Source};
 use crate::verdict::Tries;
 use crate::verify::{Assessment, Choice, Options, Target, VerifyError, verify};
 
-/// Arguments of every subcommand that assesses.
+/// Arguments of every subcommand that assesses a sign-off.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// URL of a comment, of a review, or of a pull request (its newest sign-off is taken).
+    /// Which pull request, and where it is read.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// With --git-dir: a file with the sign-off, posted or not.
+    #[arg(long, value_name = "FILE", requires = "git_dir")]
+    pub signoff: Option<PathBuf>,
+    /// With --signoff: the login of who posts it.
+    #[arg(long, value_name = "LOGIN", requires = "signoff")]
+    pub author: Option<String>,
+    /// Evaluate only these checks, by id or number; the output is then marked partial.
+    #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
+    pub only: Vec<String>,
+}
+
+impl TargetArgs {
+    /// Opens the source that the arguments name.
+    ///
+    /// # Errors
+    /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
+    pub fn open(self) -> Result<Opened, String> {
+        let signoff = given(self.signoff.as_deref(), self.author)?;
+        self.source.open(signoff, self.only)
+    }
+}
+
+/// Which pull request, and where it is read.
+#[derive(Debug, clap::Args)]
+pub struct SourceArgs {
+    /// URL of a pull request. Where a sign-off is assessed: of the comment or review that holds it;
+    /// with that of a pull request, its newest one is taken.
     #[arg(required_unless_present_any = ["replay", "git_dir"], conflicts_with_all = ["replay", "git_dir"])]
     pub target: Option<String>,
     /// Assess from a record (a folder that --record wrote), with no network at all.
@@ -41,21 +70,12 @@ pub struct TargetArgs {
     /// With --git-dir: the pull request's number, for links.
     #[arg(long, value_name = "N", requires = "git_dir", default_value_t = 0)]
     pub pr: i64,
-    /// With --git-dir: a file with the sign-off, posted or not.
-    #[arg(long, value_name = "FILE", requires = "git_dir")]
-    pub signoff: Option<PathBuf>,
-    /// With --signoff: the login of who posts it.
-    #[arg(long, value_name = "LOGIN", requires = "signoff")]
-    pub author: Option<String>,
     /// With --git-dir: the repository, for links and rules.
     #[arg(long, value_name = "OWNER/NAME", requires = "git_dir", default_value = "local/clone")]
     pub repo: RepoName,
     /// Which profile.
     #[command(flatten)]
     pub profile: ProfileArgs,
-    /// Evaluate only these checks, by id or number; the output is then marked partial.
-    #[arg(long, value_name = "ID,ID", value_delimiter = ',')]
-    pub only: Vec<String>,
     /// The time that the rules see, instead of now.
     #[arg(long, value_name = "RFC3339", value_parser = parse_time)]
     pub now: Option<DateTime<Utc>>,
@@ -122,12 +142,13 @@ pub struct Opened {
     timings: bool,
 }
 
-impl TargetArgs {
-    /// Opens the source that the arguments name.
+impl SourceArgs {
+    /// Opens the source that the arguments name. The sign-off is that of a clone, which has none of
+    /// its own; a URL and a record name theirs.
     ///
     /// # Errors
     /// A text for standard error: the input, the place in it, what was expected. Exit code 2.
-    pub fn open(self) -> Result<Opened, String> {
+    pub fn open(self, signoff: Choice, only: Vec<String>) -> Result<Opened, String> {
         let now = self.now.or_else(now_from_environment);
         let mut client = None;
         let mut advice = String::new();
@@ -135,29 +156,25 @@ impl TargetArgs {
         if let Some(dir) = &self.replay {
             let record = Opening::of(dir)?;
             rules = self.profile.rules_for(&record.question.repo, Some(record.rules()))?;
-            let only = selected(&rules, self.only)?;
+            let only = selected(&rules, only)?;
             (source, target, options) = record.replay(&rules, only, self.now)?;
         } else if let Some(dir) = &self.git_dir {
             let (Some(base), Some(head)) = (&self.base, &self.head) else {
                 return Err("--git-dir needs --base and --head".to_owned());
             };
             rules = self.profile.rules_for(&self.repo, None)?;
-            let only = selected(&rules, self.only)?;
+            let only = selected(&rules, only)?;
             let clone = LocalClone::open(dir, self.repo.clone(), self.pr, base, head)
                 .map_err(|error| error.to_string())?;
             source = Arc::new(clone) as Arc<dyn Source>;
-            target = Target {
-                repo: self.repo,
-                number: self.pr,
-                signoff: given(self.signoff.as_deref(), self.author)?,
-            };
+            target = Target { repo: self.repo, number: self.pr, signoff };
             let tries = Tries::Offline;
             options = Options { now: now.unwrap_or_else(Utc::now), only, tries };
         } else {
             let host;
             (target, host) = parse_target(&self.target.unwrap_or_default())?;
             rules = self.profile.rules_for(&target.repo, None)?;
-            let only = selected(&rules, self.only)?;
+            let only = selected(&rules, only)?;
             let api = api_url(&host)?;
             let token = std::env::var(&self.token_env).ok().filter(|token| !token.is_empty());
             advice = advise(&self.token_env, token.is_some());

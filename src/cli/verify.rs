@@ -24,10 +24,11 @@ pub fn run(args: Args) -> Exit {
     if args.publish && !args.target.only.is_empty() {
         return super::bad("--publish with --only: a partial verdict is not published");
     }
-    if args.publish && (args.target.replay.is_some() || args.target.git_dir.is_some()) {
+    if args.publish && (args.target.source.replay.is_some() || args.target.source.git_dir.is_some())
+    {
         return super::bad("--publish needs a live pull request, not a record or a clone");
     }
-    let newest = args.target.target.as_deref().is_some_and(|url| !url.contains('#'));
+    let newest = args.target.source.target.as_deref().is_some_and(|url| !url.contains('#'));
     super::block_on(async move {
         let opened = match args.target.open() {
             Ok(opened) => opened,

@@ -109,7 +109,7 @@ impl Reader {
 ///
 /// The first words decide where a template item begins with them, then the words that identify an
 /// item: a remark at the end of a line often names the subject of another.
-fn pair<'s>(
+pub(super) fn pair<'s>(
     signed: &'s [SignedItem],
     current: &[TemplateItem],
 ) -> BTreeMap<String, &'s SignedItem> {

@@ -37,6 +37,10 @@ pub(super) struct FormItem {
     pub(super) markdown: String,
     /// Links in it and in the bullets under it.
     pub(super) links: Vec<(usize, String)>,
+    /// The byte after its own text.
+    pub(super) end: usize,
+    /// The byte after the last row in it or in the bullets under it that have no box.
+    pub(super) after: usize,
     /// The list item that it is.
     home: usize,
 }
@@ -45,6 +49,7 @@ impl FormItem {
     /// Takes in a row that stands in the item or in a bullet under it.
     fn take(&mut self, row: &Row, text: &CleanText<'_>) {
         self.links.extend_from_slice(&row.links);
+        self.after = self.after.max(row.after);
         if row.kind != Kind::Text || row.quoted {
             return;
         }
@@ -52,6 +57,7 @@ impl FormItem {
         if row.home == self.home {
             join(&mut self.marked, &row.marked);
             join(&mut self.markdown, &text.as_str()[row.start..row.end]);
+            self.end = row.end;
         }
     }
 }
@@ -138,6 +144,8 @@ impl Items {
                     first: item_box.marked.clone(),
                     marked: item_box.marked,
                     links: row.links.clone(),
+                    end: row.end,
+                    after: row.after,
                     range: item_box.range,
                     home: row.home,
                 });

@@ -112,6 +112,17 @@ fn what_comes_out_of_a_hostile_body_is_bounded() {
 }
 
 #[test]
+fn a_hostile_draft_is_mended_in_few_readings() {
+    let reader = reader();
+    for piece in
+        ["-[x] a\n", "[x]a\n", "1) [ x] a\n", "- - - [x] a\n", "- [ x]\n", "☑", "  -[x] a\n"]
+    {
+        let fixed = reader.fix(&filled_with(piece), None);
+        assert_eq!(reader.fix(&fixed.text, None), Fixed { changes: Vec::new(), ..fixed });
+    }
+}
+
+#[test]
 fn commands_of_a_hostile_body_are_bounded() {
     let settings = ReuseSettings {
         commands: vec![ReuseCommandSettings {

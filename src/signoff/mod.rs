@@ -13,10 +13,13 @@ mod boxes;
 mod claims;
 mod commands;
 mod compare;
+mod draft;
 mod explain;
+mod fix;
 mod form;
 mod items;
 mod lint;
+mod mend;
 mod parse;
 mod refusal;
 mod rows;
@@ -38,6 +41,8 @@ pub use commands::{
     override_near_misses, reuse_lines, reuse_near_misses, verify_lines,
 };
 pub use compare::Versions;
+pub use draft::{Filled, Filling};
+pub use fix::{Change, CurrentTemplate, Fixed};
 pub use lint::{Problem, ProblemLevel};
 pub use parse::{ParsedSignOff, Posted};
 pub use refusal::{NotASignOff, Reason};

@@ -94,6 +94,15 @@ enum Opening {
     Fence(Range<usize>),
 }
 
+/// A form in a body, with what it was read from.
+pub(super) struct ReadForm<'b> {
+    pub(super) form: Form,
+    pub(super) rows: Rows,
+    pub(super) text: CleanText<'b>,
+    /// The bytes of the body in which it stands: all of it, or the content of the code block around it.
+    pub(super) part: Range<usize>,
+}
+
 impl Reader {
     /// Reads a body as a sign-off.
     ///
@@ -104,31 +113,60 @@ impl Reader {
     /// # Errors
     /// Says why the body is no sign-off, and whether its author seems to have meant one.
     pub fn parse(&self, body: &str, place: &Place) -> Result<ParsedSignOff, NotASignOff> {
+        let read = self.read_form(body)?;
+        let (form, rows, text) = (&read.form, &read.rows, &read.text);
+        let items = form.items.iter().map(|item| self.signed_item(item, text, place)).collect();
+        let signature =
+            form.signature.and_then(|at| signature_value(&self.grammar, &rows.rows[at]));
+        Ok(ParsedSignOff {
+            items,
+            details: self.details(form, rows, text),
+            signed: signature.and_then(|value| self.login(value)),
+            body_sha256: sha256_hex(body.as_bytes()),
+            origin: place.origin(None),
+        })
+    }
+
+    /// The form of a body that is a sign-off, with enough items in it.
+    pub(super) fn read_form<'b>(&self, body: &'b str) -> Result<ReadForm<'b>, NotASignOff> {
         if body.len() > limits::BODY_BYTES {
             return Err(NotASignOff::new(Reason::TooLong { bytes: body.len() }, None, false));
         }
         let text = CleanText::new(body);
         let rows = Rows::of(text.as_str());
-        match self.opening(&rows) {
-            Some(Opening::Phrase(at)) => {
-                let form = Form::read(&self.grammar, &rows, at + 1..rows.rows.len(), &text);
-                self.accept(form, &rows, &text, body, place)
-            }
+        let read = match self.opening(&rows) {
+            Some(Opening::Phrase(at)) => self.form_below(at, rows, text, 0..body.len()),
             Some(Opening::Fence(content)) => {
-                let text = CleanText::within(body, text.original_range(content));
+                let part = text.original_range(content);
+                let text = CleanText::within(body, part.clone());
                 let rows = Rows::of(text.as_str());
                 let Some(Opening::Phrase(at)) = self.opening(&rows) else {
                     return Err(self.refuse(&text, &rows));
                 };
-                let form = Form::read(&self.grammar, &rows, at + 1..rows.rows.len(), &text);
-                if form.items.iter().all(|item| is_empty_box(item, &text)) {
-                    let line = Some(text.line(rows.rows[at].start));
+                let read = self.form_below(at, rows, text, part);
+                if read.form.items.iter().all(|item| is_empty_box(item, &read.text)) {
+                    let line = Some(read.text.line(read.rows.rows[at].start));
                     return Err(NotASignOff::new(Reason::TemplateShown, line, false));
                 }
-                self.accept(form, &rows, &text, body, place)
+                read
             }
-            None => Err(self.refuse(&text, &rows)),
+            None => return Err(self.refuse(&text, &rows)),
+        };
+        if read.form.items.len() < self.grammar.minimum_items {
+            return Err(self.refuse(&read.text, &read.rows));
         }
+        Ok(read)
+    }
+
+    fn form_below<'b>(
+        &self,
+        phrase: usize,
+        rows: Rows,
+        text: CleanText<'b>,
+        part: Range<usize>,
+    ) -> ReadForm<'b> {
+        let form = Form::read(&self.grammar, &rows, phrase + 1..rows.rows.len(), &text);
+        ReadForm { form, rows, text, part }
     }
 
     /// Whether the phrase opens a row, in plain sight.
@@ -155,31 +193,12 @@ impl Reader {
         (is_fence && alone).then_some(Opening::Fence(first.start..first.end))
     }
 
-    /// The sign-off of a form that the phrase opens, if it has enough items.
-    fn accept(
+    pub(super) fn signed_item(
         &self,
-        form: Form,
-        rows: &Rows,
+        item: &FormItem,
         text: &CleanText<'_>,
-        body: &str,
         place: &Place,
-    ) -> Result<ParsedSignOff, NotASignOff> {
-        if form.items.len() < self.grammar.minimum_items {
-            return Err(self.refuse(text, rows));
-        }
-        let items = form.items.iter().map(|item| self.signed_item(item, text, place)).collect();
-        let signature =
-            form.signature.and_then(|at| signature_value(&self.grammar, &rows.rows[at]));
-        Ok(ParsedSignOff {
-            items,
-            details: self.details(&form, rows, text),
-            signed: signature.and_then(|value| self.login(value)),
-            body_sha256: sha256_hex(body.as_bytes()),
-            origin: place.origin(None),
-        })
-    }
-
-    fn signed_item(&self, item: &FormItem, text: &CleanText<'_>, place: &Place) -> SignedItem {
+    ) -> SignedItem {
         let position = text.position(item.range.start);
         let line = &text.as_str()[text.line_around(item.range.start)];
         SignedItem {
@@ -234,7 +253,7 @@ impl Reader {
     }
 
     /// Whether a placeholder stands in the details, and whether nothing else does.
-    fn filled(&self, section: &str) -> (bool, bool) {
+    pub(super) fn filled(&self, section: &str) -> (bool, bool) {
         let mut placeholder = false;
         let mut empty = true;
         for row in Rows::of(CleanText::new(section).as_str()).rows {
@@ -265,7 +284,7 @@ impl Reader {
 }
 
 /// What may stand before the first block: HTML comments, and the head of a `<details>`.
-fn is_prelude(row: &Row) -> bool {
+pub(super) fn is_prelude(row: &Row) -> bool {
     row.kind == Kind::Html && {
         let html = HTML_COMMENT.replace_all(&row.plain, "");
         let html = html.trim();

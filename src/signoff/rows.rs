@@ -275,7 +275,8 @@ impl Walk {
         }
         let row = self.row(&range);
         if row.kind == Kind::Code && row.plain.is_empty() {
-            row.start = range.start;
+            // The row was opened with the whole block, fences and all.
+            (row.start, row.end) = (range.start, range.end);
         }
         row.plain.push_str(text);
         row.marked.push_str(text);

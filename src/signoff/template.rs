@@ -37,6 +37,24 @@ pub enum TemplateError {
     NoItems,
 }
 
+/// Where a document has its template.
+struct Located<'d> {
+    /// The row of the code block that holds it.
+    fence: Option<usize>,
+    /// Without such a block: the rows among which it stands.
+    section: Range<usize>,
+    rows: Rows,
+    text: CleanText<'d>,
+}
+
+impl Located<'_> {
+    /// The bytes of the document that a row has.
+    fn original(&self, row: usize) -> Range<usize> {
+        let row = &self.rows.rows[row];
+        self.text.original_range(row.start..row.end)
+    }
+}
+
 impl Reader {
     /// Reads the template's items, nested ones included, in order.
     ///
@@ -54,19 +72,14 @@ impl Reader {
         heading: &str,
         place: &Place,
     ) -> Result<Vec<TemplateItem>, TemplateError> {
-        if document.len() > limits::DOCUMENT_BYTES {
-            return Err(TemplateError::TooLong { bytes: document.len() });
-        }
-        let text = CleanText::new(document);
-        let rows = Rows::of(text.as_str());
-        let (section, fence) = self.template_place(document, &rows, heading)?;
-        let items = match fence {
+        let located = self.locate(document, heading)?;
+        let items = match located.fence {
             Some(fence) => {
-                let text = CleanText::within(document, text.original_range(fence.start..fence.end));
+                let text = CleanText::within(document, located.original(fence));
                 let rows = Rows::of(text.as_str());
                 self.template_items(&rows, 0..rows.rows.len(), &text, place)
             }
-            None => self.template_items(&rows, section, &text, place),
+            None => self.template_items(&located.rows, located.section, &located.text, place),
         };
         if items.is_empty() { Err(TemplateError::NoItems) } else { Ok(items) }
     }
@@ -78,15 +91,10 @@ impl Reader {
     /// # Errors
     /// Says what the document lacks.
     pub fn template_text(&self, document: &str, heading: &str) -> Result<String, TemplateError> {
-        if document.len() > limits::DOCUMENT_BYTES {
-            return Err(TemplateError::TooLong { bytes: document.len() });
-        }
-        let text = CleanText::new(document);
-        let rows = Rows::of(text.as_str());
-        let (section, fence) = self.template_place(document, &rows, heading)?;
+        let Located { fence, section, rows, text } = self.locate(document, heading)?;
         let lines = match (fence, rows.rows[section.clone()].first()) {
             // Its content, without the closing line and an indent of the block.
-            (Some(fence), _) => CleanText::new(&fence.plain),
+            (Some(fence), _) => CleanText::new(&rows.rows[fence].plain),
             (None, Some(first)) => {
                 let end = rows.rows.get(section.end).map_or(text.as_str().len(), |row| row.start);
                 let start = text.line_around(first.start).start;
@@ -101,22 +109,46 @@ impl Reader {
         if lines.is_empty() { Err(TemplateError::NoItems) } else { Ok(lines.to_owned()) }
     }
 
-    /// The rows in which the template stands, and among them the code block that it is in.
-    fn template_place<'r>(
+    /// The template as its document has it, byte for byte: the content of the code block, or the
+    /// section from the opening phrase on, without blank lines at its end.
+    ///
+    /// # Errors
+    /// Says what the document lacks, as [`Reader::parse_template`] does.
+    pub fn template_source<'d>(
         &self,
-        document: &str,
-        rows: &'r Rows,
+        document: &'d str,
         heading: &str,
-    ) -> Result<(Range<usize>, Option<&'r Row>), TemplateError> {
-        let section = match section_under(rows, heading) {
+    ) -> Result<&'d str, TemplateError> {
+        let located = self.locate(document, heading)?;
+        if let Some(fence) = located.fence {
+            return Ok(&document[located.original(fence)]);
+        }
+        let (rows, text) = (&located.rows.rows, &located.text);
+        let within = &rows[located.section];
+        let opening = within.iter().find(|row| self.opens_with_phrase(row)).or(within.first());
+        let (Some(first), Some(last)) = (opening, within.last()) else {
+            return Err(TemplateError::NoItems);
+        };
+        let lines = text.line_around(first.start).start..text.line_around(last.end).end;
+        Ok(document[text.original_range(lines)].trim_end())
+    }
+
+    /// Finds the place of the template in its document.
+    fn locate<'d>(&self, document: &'d str, heading: &str) -> Result<Located<'d>, TemplateError> {
+        if document.len() > limits::DOCUMENT_BYTES {
+            return Err(TemplateError::TooLong { bytes: document.len() });
+        }
+        let text = CleanText::new(document);
+        let rows = Rows::of(text.as_str());
+        let section = match section_under(&rows, heading) {
             Some(section) => section,
             None if document.contains(&self.grammar.phrase) => 0..rows.rows.len(),
             None => return Err(TemplateError::NoTemplate { heading: heading.to_owned() }),
         };
         let holds_phrase =
             |row: &&Row| row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase);
-        let fence = rows.rows[section.clone()].iter().find(holds_phrase);
-        Ok((section, fence))
+        let fence = rows.rows[section.clone()].iter().position(|row| holds_phrase(&row)).map(|at| section.start + at);
+        Ok(Located { fence, section, rows, text })
     }
 
     fn template_items(

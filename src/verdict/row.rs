@@ -71,12 +71,16 @@ pub(super) fn heading(row: &Row) -> String {
 
 /// The row's line: `❌ Check 3 (Upstream recipe): FAIL — root issue (evidence)`.
 pub(super) fn line(row: &Row, signer: Option<&str>) -> String {
+    format!("{} — {}", heading(row), evidenced(row, signer))
+}
+
+/// What the row says, with the evidence of the finding that it opens with.
+pub(super) fn evidenced(row: &Row, signer: Option<&str>) -> String {
     let said = statement(row, signer);
-    let said = match lead(row) {
+    match lead(row) {
         Some(finding) => with_evidence(said, finding),
         None => said,
-    };
-    format!("{} — {said}", heading(row))
+    }
 }
 
 /// The same line without what a rule said, for where that has no room.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{place, reader, reuse_settings, typed_at};
 
 /// Pieces of which hostile and clumsy bodies are made.
-fn pieces() -> impl Strategy<Value = String> {
+pub fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("As a PR reviewer and CODEOWNER, I have:\n".to_owned()),
         Just("- [x] passes evals\n".to_owned()),
