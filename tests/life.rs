@@ -106,22 +106,7 @@ fn form(ticked: usize) -> String {
 }
 
 fn comment(id: u64, pull: u64, author: &str, kind: CommentKind, body: &str) -> CommentSpec {
-    CommentSpec {
-        id,
-        pull: Some(pull),
-        author: author.to_owned(),
-        kind,
-        body: Some(body.to_owned()),
-        file: None,
-        created: None,
-        updated: None,
-        edited_by: None,
-        state: None,
-        commit: None,
-        path: None,
-        line: None,
-        app: None,
-    }
+    CommentSpec { pull: Some(pull), kind, ..CommentSpec::said(id, author, body) }
 }
 
 /// A server and the repository that it serves.

@@ -58,22 +58,8 @@ fn run(case: &mut Case) -> &mut RunSpec {
 
 /// Adds a conversation comment at a time.
 fn say(case: &mut Case, id: u64, author: &str, created: &str, body: &str) {
-    case.spec.comments.push(CommentSpec {
-        pull: None,
-        id,
-        author: author.to_owned(),
-        kind: CommentKind::IssueComment,
-        body: Some(body.to_owned()),
-        file: None,
-        created: Some(created.to_owned()),
-        updated: None,
-        edited_by: None,
-        state: None,
-        commit: None,
-        path: None,
-        line: None,
-        app: None,
-    });
+    let comment = CommentSpec::said(id, author, body);
+    case.spec.comments.push(CommentSpec { created: Some(created.to_owned()), ..comment });
 }
 
 fn person(case: &mut Case, login: &str, role: &str, association: &str) {

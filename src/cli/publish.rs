@@ -45,8 +45,7 @@ pub(super) async fn publish(opened: &Opened, assessment: &Assessment) -> Result<
         _ => aggregate(&subject.head, &standing).unwrap_or(Conclusion::ActionRequired),
     };
     let failed = |error: crate::publish::PublishError| error.to_string();
-    let n = publisher.next_number(&subject).await.map_err(failed)?;
-    let run = publisher.begin(&subject, n, &output.title, "").await.map_err(failed)?;
+    let run = publisher.take_up(&subject, &output).await.map_err(failed)?;
     publisher.complete(&subject, &run, conclusion, &output).await.map_err(failed)?;
     if matches!(verdict.verdict, Outcome::Approved | Outcome::Rejected) {
         let text = comment(verdict, &opened.rules);

@@ -49,6 +49,21 @@ pub struct Context<'a> {
     pub date: &'a str,
 }
 
+impl<'a> Context<'a> {
+    /// Of a pull request on which nobody signed.
+    pub fn unsigned(
+        reader: &'a Reader,
+        profile: &'a Profile,
+        signoffs: &'a signoff::Reader,
+        repo: &'a RepoName,
+        number: i64,
+        date: &'a str,
+    ) -> Self {
+        let no_signoff = Missing::submission("there is no sign-off");
+        Self { reader, profile, signoffs, repo, number, posted: None, no_signoff, date }
+    }
+}
+
 /// Gathers the named facts; every other fact stands as missing, "not asked for".
 pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     let mut facts = Facts::all_missing(&Missing::offline("not asked for by the selected rules"));

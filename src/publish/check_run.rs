@@ -228,12 +228,26 @@ impl Publisher {
         Ok(ours.min_by_key(CheckRun::finished))
     }
 
-    /// The number of the next verification of a commit, for a publisher that keeps no count itself.
+    /// The check run of a verification whose number nobody else keeps: the one that waits at this
+    /// commit, now saying so, or else the next.
     ///
     /// # Errors
     /// As [`Publisher::begin`].
-    pub async fn next_number(&self, subject: &Subject) -> Result<i64, PublishError> {
-        Ok(self.latest(subject).await?.map_or(0, |(n, _)| n) + 1)
+    pub async fn take_up(
+        &self,
+        subject: &Subject,
+        output: &CheckOutput,
+    ) -> Result<CheckRun, PublishError> {
+        match self.latest(subject).await? {
+            Some((_, run)) if !run.finished() => {
+                self.progress(subject, &run, output).await?;
+                Ok(run)
+            }
+            latest => {
+                let n = latest.map_or(0, |(n, _)| n) + 1;
+                self.begin(subject, n, &output.title, &output.summary).await
+            }
+        }
     }
 
     /// The newest verification's number and check run at a commit; of two with one number the one

@@ -13,8 +13,8 @@ use crate::signoff;
 use crate::store::{Ask, NewJob, PullKey, SignOffRef, Trigger};
 
 use payload::{
-    Account, CheckRunPayload, CheckSuitePayload, IssueComment, MergeGroupPayload, Posted,
-    PullRequest, Repository, Review, ReviewComment, Status,
+    Account, CheckRunPayload, CheckSuitePayload, MergeGroupPayload, OnIssue, OnPull, Posted,
+    PullRequest, Repository, Status,
 };
 
 /// Which deliveries mean something.
@@ -111,10 +111,12 @@ pub struct Malformed(#[from] serde_json::Error);
 /// A body that is no JSON, or a known event whose fields are missing or of another type.
 pub fn read(event: &str, body: &[u8], watched: &Watched) -> Result<Event, Malformed> {
     let meaning = match event {
-        "issue_comment" => posted(event, parse::<IssueComment>(body)?.into(), watched),
-        "pull_request_review" => posted(event, parse::<Review>(body)?.into(), watched),
+        "issue_comment" => posted(event, parse::<OnIssue>(body)?.posted(), watched),
+        "pull_request_review" => {
+            posted(event, parse::<OnPull>(body)?.posted(SignOffKind::Review), watched)
+        }
         "pull_request_review_comment" => {
-            posted(event, parse::<ReviewComment>(body)?.into(), watched)
+            posted(event, parse::<OnPull>(body)?.posted(SignOffKind::ReviewComment), watched)
         }
         "pull_request" => pull_request(parse(body)?, watched),
         "check_run" => check_run(parse(body)?, watched),

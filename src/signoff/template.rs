@@ -147,7 +147,10 @@ impl Reader {
         };
         let holds_phrase =
             |row: &&Row| row.kind == Kind::Code && row.plain.contains(&self.grammar.phrase);
-        let fence = rows.rows[section.clone()].iter().position(|row| holds_phrase(&row)).map(|at| section.start + at);
+        let fence = rows.rows[section.clone()]
+            .iter()
+            .position(|row| holds_phrase(&row))
+            .map(|at| section.start + at);
         Ok(Located { fence, section, rows, text })
     }
 

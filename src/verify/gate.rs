@@ -9,7 +9,7 @@ use super::{
     unknown_scope,
 };
 use crate::evidence::{self, Context};
-use crate::facts::{Cause, Fact, Missing, Scope};
+use crate::facts::{Cause, Fact, Scope};
 use crate::rules::RuleSet;
 use crate::signoff;
 use crate::sources::{Reader, RepoName};
@@ -46,16 +46,7 @@ pub async fn gate(
     let target = Target { repo: repo.clone(), number, signoff: Choice::None };
     let (pull, tips) = futures_util::join!(reader.pull(repo, number), reader.tips(repo, number));
     let (pull, tips) = (required(pull?, &target)?, required(tips?, &target)?);
-    let context = Context {
-        reader,
-        profile: &rules.profile,
-        signoffs,
-        repo,
-        number,
-        posted: None,
-        no_signoff: Missing::submission("there is no sign-off"),
-        date: &date,
-    };
+    let context = Context::unsigned(reader, &rules.profile, signoffs, repo, number, &date);
     let facts = evidence::gather(&context, &BTreeSet::from([SCOPE])).await;
     let scope = match &facts.owners {
         Fact::Known(owners) => owners.scope.clone(),

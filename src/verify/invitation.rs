@@ -21,17 +21,8 @@ pub async fn invitation(
     number: i64,
 ) -> Result<Option<String>, ReadError> {
     let Some(words) = &rules.profile.greeting else { return Ok(None) };
-    let context = Context {
-        reader,
-        profile: &rules.profile,
-        signoffs,
-        repo,
-        number,
-        posted: None,
-        no_signoff: Missing::offline("the sign-off"),
-        // Nothing that a greeting speaks of depends on it.
-        date: "",
-    };
+    // Nothing that a greeting speaks of depends on the date.
+    let context = Context::unsigned(reader, &rules.profile, signoffs, repo, number, "");
     match evidence::guide(&context).await {
         Ok(guide) => Ok(guide.map(|guide| greeting(words, &guide))),
         Err(missing) if missing.cause == Cause::Submission => {

@@ -132,7 +132,6 @@ impl Model {
     /// and have no verdict at this head, and at the check run.
     fn looked_at(&mut self, afresh: impl Fn(u64, &SignOff) -> bool) {
         let ids: Vec<u64> = self.signoffs.keys().copied().collect();
-        let mut any = false;
         for id in ids.iter().copied() {
             let signoff = &self.signoffs[&id];
             let stands = !signoff.gone && signoff.author != "map-keeper[bot]";
@@ -140,10 +139,8 @@ impl Model {
             let new = self.counts(signoff) && !signoff.said.contains_key(&self.head);
             if asked || new {
                 self.say(id);
-                any = true;
             }
         }
-        let _ = any;
         let here: Vec<Said> = ids
             .iter()
             .map(|id| &self.signoffs[id])

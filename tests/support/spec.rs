@@ -248,6 +248,28 @@ pub struct CommentSpec {
     pub app: Option<String>,
 }
 
+impl CommentSpec {
+    /// A comment of the conversation on the case's own pull request; the rest is as it comes.
+    pub fn said(id: u64, author: &str, body: &str) -> Self {
+        Self {
+            id,
+            pull: None,
+            author: author.to_owned(),
+            kind: CommentKind::IssueComment,
+            body: Some(body.to_owned()),
+            file: None,
+            created: None,
+            updated: None,
+            edited_by: None,
+            state: None,
+            commit: None,
+            path: None,
+            line: None,
+            app: None,
+        }
+    }
+}
+
 /// Where a comment stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -199,17 +199,7 @@ impl Posting<'_> {
             details_url: None,
         };
         let output = &content.output;
-        let latest = publisher.latest(&subject).await?;
-        let run = match latest {
-            Some((_, run)) if !run.finished() => {
-                publisher.progress(&subject, &run, output).await?;
-                run
-            }
-            latest => {
-                let n = latest.map_or(0, |(n, _)| n) + 1;
-                publisher.begin(&subject, n, &output.title, &output.summary).await?
-            }
-        };
+        let run = publisher.take_up(&subject, output).await?;
         if let Some(conclusion) = content.conclusion {
             publisher.complete(&subject, &run, conclusion, output).await?;
         }

@@ -55,10 +55,6 @@ struct OldBody {
     from: Option<String>,
 }
 
-fn old_body(changes: Option<Changes>) -> String {
-    changes.and_then(|changes| changes.body?.from).unwrap_or_default()
-}
-
 /// A comment or review, whatever its event.
 pub(super) struct Posted {
     pub(super) kind: SignOffKind,
@@ -81,15 +77,17 @@ struct Comment {
     id: i64,
     user: Option<Account>,
     body: Option<String>,
+    /// Of a review.
+    state: Option<String>,
     performed_via_github_app: Option<AppRef>,
 }
 
 /// `issue_comment`.
 #[derive(Deserialize)]
-pub(super) struct IssueComment {
-    action: String,
+pub(super) struct OnIssue {
     issue: Issue,
     comment: Comment,
+    action: String,
     changes: Option<Changes>,
     repository: Repository,
     sender: Option<Account>,
@@ -103,89 +101,58 @@ struct Issue {
     pull_request: Option<IgnoredAny>,
 }
 
-impl From<IssueComment> for Posted {
-    fn from(payload: IssueComment) -> Self {
-        let Issue { number, state, draft, pull_request } = payload.issue;
-        Self {
-            kind: SignOffKind::IssueComment,
-            id: payload.comment.id,
-            action: payload.action,
-            author: payload.comment.user,
-            body: payload.comment.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.comment.performed_via_github_app.map(|app| app.id),
-            withheld: false,
-            pull: pull_request.map(|_| Pull { number, state, draft }),
-            repository: payload.repository,
-            sender: payload.sender,
-        }
-    }
-}
-
-/// `pull_request_review`.
+/// `pull_request_review`, `pull_request_review_comment`.
 #[derive(Deserialize)]
-pub(super) struct Review {
-    action: String,
-    review: ReviewBody,
-    pull_request: Pull,
-    changes: Option<Changes>,
-    repository: Repository,
-    sender: Option<Account>,
-}
-
-#[derive(Deserialize)]
-struct ReviewBody {
-    id: i64,
-    user: Option<Account>,
-    body: Option<String>,
-    state: Option<String>,
-    performed_via_github_app: Option<AppRef>,
-}
-
-impl From<Review> for Posted {
-    fn from(payload: Review) -> Self {
-        let state = payload.review.state.unwrap_or_default().to_ascii_lowercase();
-        Self {
-            kind: SignOffKind::Review,
-            id: payload.review.id,
-            action: payload.action,
-            author: payload.review.user,
-            body: payload.review.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.review.performed_via_github_app.map(|app| app.id),
-            withheld: matches!(state.as_str(), "pending" | "dismissed"),
-            pull: Some(payload.pull_request),
-            repository: payload.repository,
-            sender: payload.sender,
-        }
-    }
-}
-
-/// `pull_request_review_comment`.
-#[derive(Deserialize)]
-pub(super) struct ReviewComment {
-    action: String,
+pub(super) struct OnPull {
+    #[serde(alias = "review")]
     comment: Comment,
     pull_request: Pull,
+    action: String,
     changes: Option<Changes>,
     repository: Repository,
     sender: Option<Account>,
 }
 
-impl From<ReviewComment> for Posted {
-    fn from(payload: ReviewComment) -> Self {
-        Self {
-            kind: SignOffKind::ReviewComment,
-            id: payload.comment.id,
-            action: payload.action,
-            author: payload.comment.user,
-            body: payload.comment.body.unwrap_or_default(),
-            old_body: old_body(payload.changes),
-            by_app: payload.comment.performed_via_github_app.map(|app| app.id),
-            withheld: false,
-            pull: Some(payload.pull_request),
-            repository: payload.repository,
-            sender: payload.sender,
+impl OnIssue {
+    pub(super) fn posted(self) -> Posted {
+        let Issue { number, state, draft, pull_request } = self.issue;
+        let pull = pull_request.map(|_| Pull { number, state, draft });
+        let (action, changes) = (self.action, self.changes);
+        let kind = SignOffKind::IssueComment;
+        self.comment.posted(kind, action, changes, pull, self.repository, self.sender)
+    }
+}
+
+impl OnPull {
+    pub(super) fn posted(self, kind: SignOffKind) -> Posted {
+        let (action, changes, pull) = (self.action, self.changes, Some(self.pull_request));
+        self.comment.posted(kind, action, changes, pull, self.repository, self.sender)
+    }
+}
+
+impl Comment {
+    fn posted(
+        self,
+        kind: SignOffKind,
+        action: String,
+        changes: Option<Changes>,
+        pull: Option<Pull>,
+        repository: Repository,
+        sender: Option<Account>,
+    ) -> Posted {
+        let state = self.state.unwrap_or_default().to_ascii_lowercase();
+        Posted {
+            kind,
+            id: self.id,
+            action,
+            author: self.user,
+            body: self.body.unwrap_or_default(),
+            old_body: changes.and_then(|changes| changes.body?.from).unwrap_or_default(),
+            by_app: self.performed_via_github_app.map(|app| app.id),
+            withheld: matches!(state.as_str(), "pending" | "dismissed"),
+            pull,
+            repository,
+            sender,
         }
     }
 }
