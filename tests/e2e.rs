@@ -9,6 +9,7 @@
 
 mod support;
 
+mod action;
 mod crash;
 mod doctor;
 mod draft;

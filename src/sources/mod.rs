@@ -39,7 +39,7 @@ pub struct Reply {
 #[serde(rename_all = "snake_case", tag = "error")]
 pub enum ReadError {
     /// Our installation or token may not read it.
-    #[error("{what}: GitHub refused it; the installation lacks `{permission}`")]
+    #[error("{what}: GitHub refused it; our token lacks `{permission}`")]
     Forbidden {
         /// What was read.
         what: String,

@@ -23,6 +23,12 @@ pub const INSTALLATION_ID: u64 = 58_213_344;
 pub const PERSONAL_TOKEN: &str = "ghp_standin0personal0token0000000000000";
 /// Whose it is.
 pub const PERSONAL_LOGIN: &str = "stand-in-operator";
+/// The App that the tokens of GitHub Actions belong to; all workflows of a repository write as it.
+pub const ACTIONS_SLUG: &str = "github-actions";
+/// The token of a workflow's job, with the permissions that `deploy/action/README.md` asks for.
+pub const JOB_TOKEN: &str = "ghs_standin0job0token000000000000000000000";
+/// The token of a job on a fork's pull request: it reads only.
+pub const READ_ONLY_JOB_TOKEN: &str = "ghs_standin0fork0job0token000000000000000";
 /// The secret that deliveries are signed with.
 pub const WEBHOOK_SECRET: &str = "stand-in-webhook-secret";
 
@@ -31,8 +37,11 @@ pub const WEBHOOK_SECRET: &str = "stand-in-webhook-secret";
 pub enum Identity {
     Nobody,
     App,
-    /// The installation, with what its token may do.
-    Installation(BTreeMap<String, String>),
+    /// An App's installation: which App, and what its token may do.
+    Installation {
+        app: &'static str,
+        granted: BTreeMap<String, String>,
+    },
     Person,
 }
 
@@ -42,8 +51,17 @@ impl Identity {
         match self {
             Self::Nobody => "nobody",
             Self::App => "app",
-            Self::Installation(_) => "installation",
+            Self::Installation { app: APP_SLUG, .. } => "installation",
+            Self::Installation { .. } => "job",
             Self::Person => "person",
+        }
+    }
+
+    /// Who a comment or a status of theirs is by, and through which App.
+    pub fn writes_as(&self) -> (String, Option<&'static str>) {
+        match self {
+            Self::Installation { app, .. } => (format!("{app}[bot]"), Some(app)),
+            _ => (PERSONAL_LOGIN.to_owned(), None),
         }
     }
 
@@ -56,7 +74,7 @@ impl Identity {
                 "This endpoint requires you to be authenticated as an installation or a user.",
             )),
             Self::Person => Ok(()),
-            Self::Installation(granted) => {
+            Self::Installation { granted, .. } => {
                 let level = granted.get(permission).map(String::as_str);
                 let enough =
                     matches!((level, write), (Some("write" | "admin"), _) | (Some("read"), false));
@@ -77,6 +95,23 @@ impl Identity {
             _ => Err(Answer::message(401, "A JSON web token could not be decoded")),
         }
     }
+}
+
+/// What a job's token may do: what the workflow that people copy asks for. On a fork's pull request
+/// GitHub makes every `write` a `read`.
+///
+/// # Panics
+/// Where that file is gone or asks for nothing.
+pub fn job_permissions(writes: bool) -> BTreeMap<String, String> {
+    let workflow = include_str!("../../deploy/action/example.yml");
+    let asked = workflow.split_once("permissions:\n").expect("permissions").1;
+    let asked = asked.lines().map_while(|line| line.strip_prefix("  ")?.split_once(": "));
+    let granted = asked.map(|(name, level)| {
+        let level = level.split_whitespace().next().unwrap_or_default();
+        let level = if writes { level } else { "read" };
+        (name.replace('-', "_"), level.to_owned())
+    });
+    granted.chain([("metadata".to_owned(), "read".to_owned())]).collect()
 }
 
 /// What the App may do where a case says nothing.

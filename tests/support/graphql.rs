@@ -16,7 +16,7 @@ const NODES: usize = 100;
 
 /// Answers a query.
 pub fn answer(world: &World, request: &Request) -> Outcome {
-    if !matches!(request.identity, Identity::Installation(_) | Identity::Person) {
+    if !matches!(request.identity, Identity::Installation { .. } | Identity::Person) {
         return Err(Answer::message(401, "This endpoint requires you to be authenticated."));
     }
     let body = request.json()?;

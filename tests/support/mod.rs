@@ -29,7 +29,10 @@ mod world;
 
 #[allow(unused_imports, reason = "two crates use it, each of them a part")]
 pub use self::{
-    auth::{APP_ID, APP_SLUG, INSTALLATION_ID, PERSONAL_LOGIN, PERSONAL_TOKEN, WEBHOOK_SECRET},
+    auth::{
+        ACTIONS_SLUG, APP_ID, APP_SLUG, INSTALLATION_ID, JOB_TOKEN, PERSONAL_LOGIN, PERSONAL_TOKEN,
+        READ_ONLY_JOB_TOKEN, WEBHOOK_SECRET,
+    },
     case::Case,
     faults::Hold,
     process::ServerProcess,

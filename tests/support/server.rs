@@ -11,7 +11,10 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::answer::{Answer, Outcome, Request};
-use super::auth::{AppKey, Identity, PERSONAL_TOKEN, unix_now};
+use super::auth::{
+    ACTIONS_SLUG, APP_SLUG, AppKey, Identity, JOB_TOKEN, PERSONAL_TOKEN, READ_ONLY_JOB_TOKEN,
+    job_permissions, unix_now,
+};
 use super::control;
 use super::elsewhere;
 use super::faults::{Faults, matches};
@@ -146,12 +149,16 @@ fn identify(shared: &Shared, host: Host, request: &mut Request) -> Result<(), An
     let token = header.split_once(' ').map_or(header, |(_, token)| token).trim();
     request.identity = if token == PERSONAL_TOKEN {
         Identity::Person
+    } else if token == JOB_TOKEN || token == READ_ONLY_JOB_TOKEN {
+        Identity::Installation { app: ACTIONS_SLUG, granted: job_permissions(token == JOB_TOKEN) }
     } else if token.matches('.').count() == 2 {
         AppKey::get().check(token)?;
         Identity::App
     } else {
         match shared.world().tokens.get(token) {
-            Some((dies, granted)) if *dies > unix_now() => Identity::Installation(granted.clone()),
+            Some((dies, granted)) if *dies > unix_now() => {
+                Identity::Installation { app: APP_SLUG, granted: granted.clone() }
+            }
             _ => return Err(Answer::message(401, "Bad credentials")),
         }
     };

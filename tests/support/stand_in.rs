@@ -21,6 +21,7 @@ use super::faults::Hold;
 use super::rounds::{Round, Rounds};
 use super::server::{Host, Shared, serve};
 use super::spec::Fault;
+use super::webhook::Delivery;
 use super::world::{Logged, World, Write};
 
 /// How long a test waits for something that ought to happen.
@@ -188,6 +189,15 @@ impl StandIn {
         let answer = control::deliver(&self.shared, asked).await;
         let answer = answer.unwrap_or_else(|error| panic!("{error:#}"));
         serde_json::from_slice(&answer.body).expect("a control answer is JSON")
+    }
+
+    /// The body of a delivery, as a workflow's job finds it at `GITHUB_EVENT_PATH`; nothing is sent.
+    ///
+    /// # Panics
+    /// Where it could not be built.
+    pub fn payload(&self, asked: &Value) -> Vec<u8> {
+        let built = Delivery::build(&mut self.world(), asked);
+        built.unwrap_or_else(|error| panic!("{error:#}")).body
     }
 
     /// Holds every request that matches (`"GET /repos/*"`) until the handle lets it go.

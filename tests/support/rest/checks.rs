@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::answer::{Answer, Outcome, Request};
-use super::super::auth::{APP_SLUG, Identity, PERSONAL_LOGIN};
+use super::super::auth::{ACTIONS_SLUG, Identity};
 use super::super::world::{CheckRun, Repo, World};
 use super::actions::{self, Job};
 use super::contents::commit_of;
@@ -66,7 +66,7 @@ pub fn of_job(world: &World, job: &Job<'_>) -> Value {
     });
     let check = CheckRun {
         id: job.id,
-        app: "github-actions".to_owned(),
+        app: ACTIONS_SLUG.to_owned(),
         head_sha: world.commit(&job.run.head).unwrap_or_default(),
         fields: into_map(fields),
         annotations: Vec::new(),
@@ -109,7 +109,7 @@ pub fn value(world: &World, check: &CheckRun) -> Value {
 
 /// `POST …/check-runs`.
 pub fn create(world: &mut World, request: &Request) -> Outcome {
-    apps_only(request)?;
+    let app = apps_only(request)?;
     let body = request.json()?;
     let name = body["name"].as_str().filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Answer::invalid("\"name\" wasn't supplied."))?.to_owned();
@@ -121,7 +121,7 @@ pub fn create(world: &mut World, request: &Request) -> Outcome {
         .ok_or_else(|| Answer::message(422, &format!("No commit found for SHA: {sha}")))?;
     let mut check = CheckRun {
         id: world.next_id(),
-        app: APP_SLUG.to_owned(),
+        app: app.to_owned(),
         head_sha,
         fields: into_map(json!({ "name": name, "status": "queued", "started_at": world.tick() })),
         annotations: Vec::new(),
@@ -134,10 +134,10 @@ pub fn create(world: &mut World, request: &Request) -> Outcome {
 
 /// `PATCH …/check-runs/{id}`: annotations are added to those that are there.
 pub fn update(world: &mut World, request: &Request, id: &str) -> Outcome {
-    apps_only(request)?;
+    let app = apps_only(request)?;
     let id = number(id)?;
     let mut check = world.check_runs.get(&id).cloned().ok_or_else(Answer::not_found)?;
-    if check.app != APP_SLUG {
+    if check.app != app {
         return Err(Answer::message(403, "Invalid app_id: the check run belongs to another app"));
     }
     apply(world, &mut check, &request.json()?)?;
@@ -158,9 +158,9 @@ pub fn one(world: &World, request: &Request, id: &str, rest: &[&str]) -> Outcome
     }
 }
 
-fn apps_only(request: &Request) -> Result<(), Answer> {
+fn apps_only(request: &Request) -> Result<&'static str, Answer> {
     match request.identity {
-        Identity::Installation(_) => Ok(()),
+        Identity::Installation { app, .. } => Ok(app),
         _ => Err(Answer::message(403, "You must authenticate via a GitHub App.")),
     }
 }
@@ -290,10 +290,7 @@ pub fn create_status(world: &mut World, request: &Request, sha: &str) -> Outcome
     if description.is_some_and(|text| text.chars().count() > DESCRIPTION) {
         return Err(Answer::invalid("description is too long (maximum is 140 characters)"));
     }
-    let creator = match request.identity {
-        Identity::Installation(_) => World::bot_login(),
-        _ => PERSONAL_LOGIN.to_owned(),
-    };
+    let (creator, _) = request.identity.writes_as();
     let id = world.next_id();
     let time = world.tick();
     let status = json!({

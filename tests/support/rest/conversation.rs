@@ -1,7 +1,6 @@
 //! The conversation of a pull request: comments, read and written.
 
 use super::super::answer::{Answer, Outcome, Request};
-use super::super::auth::{APP_SLUG, Identity, PERSONAL_LOGIN};
 use super::super::spec::CommentKind;
 use super::super::world::{Comment, Repo, World};
 use super::{Access, number, shapes};
@@ -54,10 +53,7 @@ pub fn comments(
         }
         "POST" => {
             let body = body_of(request)?;
-            let (author, app) = match &request.identity {
-                Identity::Installation(_) => (World::bot_login(), Some(APP_SLUG.to_owned())),
-                _ => (PERSONAL_LOGIN.to_owned(), None),
-            };
+            let (author, app) = request.identity.writes_as();
             let time = world.tick();
             let comment = Comment {
                 id: world.next_id(),
@@ -73,7 +69,7 @@ pub fn comments(
                 commit: world.pull_of(number(text)?).head_sha.clone(),
                 path: None,
                 line: None,
-                app,
+                app: app.map(str::to_owned),
             };
             let value = shapes::comment(world, &comment);
             world.comments.insert(comment.id, comment);
@@ -95,10 +91,7 @@ pub fn comment(world: &mut World, request: &Request, method: &str, own: bool, id
         "GET" => Answer::ok(&shapes::comment(world, found)),
         "PATCH" => {
             let body = body_of(request)?;
-            let editor = match &request.identity {
-                Identity::Installation(_) => World::bot_login(),
-                _ => PERSONAL_LOGIN.to_owned(),
-            };
+            let (editor, _) = request.identity.writes_as();
             world.edit(id, &body, &editor).map_err(|_| Answer::not_found())?;
             Answer::ok(&shapes::comment(world, &world.comments[&id]))
         }

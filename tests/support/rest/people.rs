@@ -11,7 +11,7 @@ use super::shapes;
 pub fn me(world: &World, request: &Request) -> Outcome {
     match request.identity {
         Identity::Person => Answer::ok(&shapes::user(world, PERSONAL_LOGIN)),
-        Identity::Installation(_) => {
+        Identity::Installation { .. } => {
             Err(Answer::message(403, "Resource not accessible by integration"))
         }
         _ => Err(Answer::message(401, "Requires authentication")),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::super::auth::{APP_ID, APP_SLUG};
+use super::super::auth::{ACTIONS_SLUG, APP_ID, APP_SLUG};
 use super::super::git::{Commit, FileChange, Signature};
 use super::super::history::rfc3339;
 use super::super::spec::{CommentKind, PullState};
@@ -94,10 +94,10 @@ pub fn organization(world: &World, login: &str) -> Value {
 pub fn app(world: &World, slug: &str) -> Value {
     let id = match slug {
         APP_SLUG => APP_ID,
-        "github-actions" => 15_368,
+        ACTIONS_SLUG => 15_368,
         other => id_of(other),
     };
-    let owner = if slug == "github-actions" { "github" } else { owner_of(world) };
+    let owner = if slug == ACTIONS_SLUG { "github" } else { owner_of(world) };
     json!({
         "id": id,
         "slug": slug,
