@@ -226,6 +226,33 @@ async fn a_sign_off_of_somebody_who_may_not_sign_has_its_comment_and_takes_nothi
 }
 
 #[tokio::test]
+async fn a_review_is_verified_while_the_job_itself_runs_on_its_commit() {
+    let stand_in = parcel(|case| {
+        let signoff = case.text("signoff.md").unwrap();
+        case.spec.comments.pop();
+        case.spec.comments.push(CommentSpec {
+            kind: CommentKind::Review,
+            ..CommentSpec::said(7003, "pa-rosa", &signoff)
+        });
+        let workflow = include_str!("../deploy/action/example.yml");
+        let (_, job) = workflow.split_once("    name: ").unwrap();
+        case.spec.checks.push(CheckSpec {
+            name: job.lines().next().unwrap().to_owned(),
+            app: ACTIONS_SLUG.to_owned(),
+            id: None,
+            conclusion: None,
+            status: Some("in_progress".to_owned()),
+            on: "head".to_owned(),
+        });
+    })
+    .await;
+    let asked = json!({ "event": "pull_request_review", "action": "submitted", "review": 7003 });
+    let ended = Job::new(&stand_in).runs(asked).await;
+    assert_eq!(ended.verdict(), (0, "APPROVED"), "{ended:#?}");
+    assert!(ended.summary.contains("The profile ignores `countersign-action`"));
+}
+
+#[tokio::test]
 async fn a_job_that_may_only_read_leaves_the_verdict_in_its_summary_and_says_so() {
     let stand_in = parcel(|case| {
         case.spec.pull_request.head_repository = Some("pa-dev/parcel".to_owned());
