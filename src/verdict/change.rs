@@ -152,15 +152,15 @@ pub fn changed(verdict: &Verdict, previous: &Summary, url: Option<&str>) -> Opti
         return None;
     }
     let call = match verdict.verdict {
-        Outcome::Rejected => format!("{} ", mention(&signoff.author)),
-        _ => String::new(),
+        Outcome::Rejected => format!("{}, the", mention(&signoff.author)),
+        _ => "The".to_owned(),
     };
     let before = match previous.assessed_commit == verdict.assessed_commit {
         true => String::new(),
         false => format!(" (at {})", short(&previous.assessed_commit)),
     };
     let mut text = format!(
-        "{}\n{call}The verdict on {} changed: **{}**{before} → **{}** at {}. {} has the details.\n",
+        "{}\n{call} verdict on {} changed: **{}**{before} → **{}** at {}. {} has the details.\n",
         change_marker(signoff, verdict, previous),
         link("this sign-off", signoff.url.as_deref()),
         previous.verdict.words(),
@@ -226,7 +226,7 @@ mod tests {
             )
         );
         let back = changed(&rejected, &Summary::from(&approved), url).expect("a change");
-        assert!(back.contains("-->\n@bob The verdict"), "a rejection calls its signer: {back}");
+        assert!(back.contains("-->\n@bob, the verdict"), "a rejection calls its signer: {back}");
         assert_eq!(changed(&approved, &Summary::from(&approved), url), None);
     }
 

@@ -22,6 +22,18 @@ pub struct CheckOutput {
     pub annotations: Vec<Annotation>,
 }
 
+impl CheckOutput {
+    /// A title and a summary, nothing else.
+    pub fn plain(title: &str, summary: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            summary: summary.to_owned(),
+            text: String::new(),
+            annotations: Vec::new(),
+        }
+    }
+}
+
 /// A finding on a line of the assessed commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {

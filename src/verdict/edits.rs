@@ -29,7 +29,7 @@ pub(super) fn edits(verdict: &Verdict, previous: &Summary) -> Option<String> {
 fn changes(before: &Claims, now: &Claims) -> Vec<String> {
     let mut changes = Vec::new();
     for (id, claim) in &now.items {
-        let item = format!("item {}", code_span(id));
+        let item = format!("item {}", name(id));
         match before.items.get(id) {
             None => changes.push(format!("{item} added, {}", state(claim))),
             Some(old) if old.state != claim.state => {
@@ -40,7 +40,7 @@ fn changes(before: &Claims, now: &Claims) -> Vec<String> {
         }
     }
     let removed = before.items.keys().filter(|id| !now.items.contains_key(*id));
-    changes.extend(removed.map(|id| format!("item {} removed", code_span(id))));
+    changes.extend(removed.map(|id| format!("item {} removed", name(id))));
     let added = now.runs.iter().filter(|run| !before.runs.contains(run));
     changes.extend(added.map(|run| format!("link to run `{run}` added")));
     let removed = before.runs.iter().filter(|run| !now.runs.contains(run));
@@ -57,6 +57,11 @@ fn changes(before: &Claims, now: &Claims) -> Vec<String> {
         (_, None) => changes.push("the signature removed".to_owned()),
     }
     changes
+}
+
+/// An item by its id; one that the profile does not know has its own words for an id.
+fn name(id: &str) -> String {
+    code_span(id.strip_prefix("item:").unwrap_or(id))
 }
 
 fn state(claim: &ItemClaim) -> &'static str {

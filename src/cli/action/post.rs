@@ -199,7 +199,10 @@ impl Posting<'_> {
             details_url: None,
         };
         let output = &content.output;
-        let run = publisher.take_up(&subject, output).await?;
+        // What is not concluded does not read as if it were, should the next request fail.
+        let verifying = CheckOutput::plain("Verifying the sign-off", "Reading the evidence.");
+        let opening = if content.conclusion.is_some() { &verifying } else { output };
+        let run = publisher.take_up(&subject, opening).await?;
         if let Some(conclusion) = content.conclusion {
             publisher.complete(&subject, &run, conclusion, output).await?;
         }

@@ -44,7 +44,9 @@ impl Verifications {
             Some((n, run)) if !run.finished() => {
                 let number = Some((to.subject.head.clone(), n));
                 self.keep(job, Progress { number, writing: true }).await?;
-                to.publisher.progress(to.subject, &run, &plain(title, summary)).await?;
+                to.publisher
+                    .progress(to.subject, &run, &CheckOutput::plain(title, summary))
+                    .await?;
                 Ok(run)
             }
             latest => {
@@ -103,7 +105,7 @@ impl Verifications {
             }
             Err(VerifyError::Read(error)) => {
                 let title = "not assessed yet: whether a sign-off is needed is not known";
-                self.hold(job, to, &plain(title, &escaped(&error))).await?;
+                self.hold(job, to, &CheckOutput::plain(title, &escaped(&error))).await?;
                 Err(error.into())
             }
             Err(error) => Err(Hindered::Malformed(error.to_string())),
@@ -195,7 +197,7 @@ impl Verifications {
              over.",
             escaped(error)
         );
-        let output = plain(title, &summary);
+        let output = CheckOutput::plain(title, &summary);
         match publisher.complete(&subject, &run, Conclusion::ActionRequired, &output).await {
             Ok(()) | Err(PublishError::Finished { .. }) => Ok(Fate::Done),
             Err(error) => Err(error.into()),
@@ -214,15 +216,8 @@ fn remembered(conclusion: Conclusion, standing: &str) -> CheckOutput {
         Conclusion::Failure => Outcome::Rejected.words(),
         Conclusion::ActionRequired => "could not assess",
     };
-    plain(word, &format!("The sign-offs that stand on this pull request:\n\n{standing}"))
-}
-
-/// An output of two texts.
-pub(super) fn plain(title: &str, summary: &str) -> CheckOutput {
-    CheckOutput {
-        title: title.to_owned(),
-        summary: summary.to_owned(),
-        text: String::new(),
-        annotations: Vec::new(),
-    }
+    CheckOutput::plain(
+        word,
+        &format!("The sign-offs that stand on this pull request:\n\n{standing}"),
+    )
 }

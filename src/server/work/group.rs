@@ -4,12 +4,12 @@
 //! assessed here. What our check runs say at the queued heads is what the check run at the queue's
 //! commit says.
 
-use super::check::plain;
 use super::publication::Publication;
 use super::{Hindered, Verifications};
 use crate::limits;
 use crate::publish::{Conclusion, PublishError, QueuedPull, Subject};
 use crate::store::{Ask, Job, Trigger};
+use crate::verdict::CheckOutput;
 
 /// A commit of the merge queue.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,11 +82,11 @@ impl Verifications {
                             "could not assess: a queued head is undecided"
                         }
                     };
-                    (conclusion, plain(title, &lines.join("\n")))
+                    (conclusion, CheckOutput::plain(title, &lines.join("\n")))
                 }
                 Err(Hindered::Publish(error)) if last => {
                     let summary = crate::rules::escape::prose(&error.to_string());
-                    (Conclusion::ActionRequired, plain("could not assess", &summary))
+                    (Conclusion::ActionRequired, CheckOutput::plain("could not assess", &summary))
                 }
                 Err(hindered) => return Err(hindered),
             };
