@@ -82,7 +82,7 @@ pub(super) fn compose(text: &str) -> Result<Document, YamlError> {
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                composer.scalar(&text, style, anchor, tag, at)?
+                composer.scalar(&text, style, anchor, tag, &span)?
             }
             Event::SequenceStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "seq", at)?;
@@ -103,6 +103,34 @@ pub(super) fn compose(text: &str) -> Result<Document, YamlError> {
     Ok(Document { root, notes: composer.notes })
 }
 
+/// Finds a tab that stands neither in quotes, a block of text nor a comment: PyYAML refuses it.
+pub(super) fn stray_tab(text: &str) -> Result<(), YamlError> {
+    let options = granit_parser::options! {
+        flow_nesting_limit: limits::YAML_DEPTH + 1,
+        block_nesting_limit: limits::YAML_DEPTH + 1,
+        max_buffered_comment_events: text.len(),
+        emit_comments: true,
+    };
+    // A file that cannot be parsed is refused by `compose`, with its reason.
+    let may_hold: Vec<_> = Parser::new_from_str_with_options(text, options)
+        .map_while(Result::ok)
+        .filter(|(event, _)| match event {
+            Event::Scalar(_, style, ..) => *style != ScalarStyle::Plain,
+            event => matches!(event, Event::Comment(..)),
+        })
+        .filter_map(|(_, span)| span.byte_range())
+        .collect();
+    for (offset, _) in text.match_indices('\t') {
+        let before = may_hold.partition_point(|range| range.start <= offset);
+        let held = before.checked_sub(1).and_then(|n| may_hold.get(n));
+        if held.is_none_or(|range| range.end <= offset) {
+            let at = super::place_of(text, offset);
+            return Err(YamlError::new(at, "a tab stands between values", "use spaces"));
+        }
+    }
+    Ok(())
+}
+
 fn place(span: &Span) -> Place {
     Place { line: number(span.start.line()), column: number(span.start.col() + 1) }
 }
@@ -110,7 +138,7 @@ fn place(span: &Span) -> Place {
 fn collection_tag(tag: Option<&Tag>, wanted: &str, at: Place) -> Result<(), YamlError> {
     let Some(tag) = tag else { return Ok(()) };
     let given = tag.suffix_in_namespace(CORE);
-    if given.as_deref() == Some(wanted) || (tag.handle().is_empty() && tag.suffix() == "!") {
+    if given.as_deref() == Some(wanted) {
         return Ok(());
     }
     Err(YamlError::new(
@@ -127,8 +155,9 @@ impl Composer {
         style: ScalarStyle,
         anchor: usize,
         tag: Option<Cow<'_, Tag>>,
-        at: Place,
+        span: &Span,
     ) -> Result<(), YamlError> {
+        let at = place(span);
         let cost = Cost { nodes: 1, bytes: text.len() };
         self.spend(cost, at)?;
         let resolved = match &tag {
@@ -136,10 +165,6 @@ impl Composer {
             None => Ok(Resolved::Value(Value::Text(text.to_owned()))),
             Some(tag) => match tag.suffix_in_namespace(CORE) {
                 Some(name) => scalar::tagged(text, &name).map(Resolved::Value),
-                // The non-specific tag `!` makes text of everything.
-                None if tag.suffix() == "!" || (tag.handle() == "!" && tag.suffix().is_empty()) => {
-                    Ok(Resolved::Value(Value::Text(text.to_owned())))
-                }
                 None => Err(format!("the tag {} is not read here", tag.original())),
             },
         };
@@ -149,6 +174,9 @@ impl Composer {
         })?;
         let awaits_key =
             matches!(self.stack.last(), Some(Open { kind: Kind::Mapping { key: None, .. }, .. }));
+        if awaits_key && (text.is_empty() || span.is_empty()) && style == ScalarStyle::Plain {
+            return Err(YamlError::new(at, "a key is empty", "write the key before the colon"));
+        }
         match resolved {
             Resolved::Value(value) => self.anchored(Node { value, at }, anchor, cost),
             Resolved::Equals if awaits_key => {

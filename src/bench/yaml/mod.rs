@@ -122,7 +122,11 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
         ));
     }
     unprintable(text)?;
-    compose::compose(text)
+    let document = compose::compose(text)?;
+    if text.contains('\t') {
+        compose::stray_tab(text)?;
+    }
+    Ok(document)
 }
 
 /// Finds the first character that PyYAML's reader refuses, or takes for a line break where editors do
@@ -138,15 +142,20 @@ fn unprintable(text: &str) -> Result<(), YamlError> {
         return Ok(());
     }
     let Some((offset, c)) = text.char_indices().find(|(_, c)| wrong(*c)) else { return Ok(()) };
-    let before = text.get(..offset).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    let at = Place { line: number(line), column: number(column) };
+    let at = place_of(text, offset);
     Err(YamlError::new(
         at,
         format!("the character U+{:04X} is not allowed", u32::from(c)),
         "remove it",
     ))
+}
+
+/// Line and column of a byte.
+fn place_of(text: &str, offset: usize) -> Place {
+    let before = text.get(..offset).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Place { line: number(line), column: number(column) }
 }
 
 fn number(n: usize) -> i64 {
