@@ -40,6 +40,16 @@ pub const DISCARDED: usize = 200;
 pub const DISCARDED_OF_ONE: usize = 20;
 /// A checklist document.
 pub const DOCUMENT_BYTES: usize = 1 << 20;
+/// One YAML file of the benchmark repository; the largest real one has 0.6 MB.
+pub const YAML_BYTES: usize = 8 << 20;
+/// Nodes of such a file, each alias counted as what it stands for; the largest real one has 60,000.
+pub const YAML_NODES: usize = 200_000;
+/// Nesting of such a file; real ones have ten levels.
+pub const YAML_DEPTH: usize = 100;
+/// Bytes of all scalars of such a file, each alias counted as what it stands for.
+pub const YAML_SCALAR_BYTES: usize = 16 << 20;
+/// Problems kept of one file of the benchmark repository; past this nobody reads them.
+pub const PROBLEMS: usize = 200;
 /// GitHub ignores CODEOWNERS files over 3 MB.
 pub const CODEOWNERS_BYTES: usize = 3_000_000;
 /// One rule or table file.

@@ -3,3 +3,4 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod codeowners;
+pub mod yaml;

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::lint::reader;
 use super::{Exit, as_json, bad, name_of, read_text, to_stdout};
 use crate::bench::codeowners::Codeowners;
+use crate::bench::yaml;
 use crate::limits;
 use crate::signoff::{Place, Posted};
 
@@ -33,6 +34,8 @@ enum Kind {
     Signoff,
     /// A CODEOWNERS file: the owners of each path.
     Codeowners,
+    /// A YAML file of the benchmark repository, read as its PyYAML does.
+    Yaml,
     /// A server's log (not built yet).
     Log,
     /// A performance changelog (not built yet).
@@ -52,6 +55,9 @@ pub fn run(args: Args) -> Exit {
             Err("`inspect signoff` takes one file; only `codeowners` takes paths".to_owned())
         }
         Kind::Signoff => signoff(&args.file, args.rules.as_deref()),
+        Kind::Yaml => {
+            read_text(&args.file, limits::YAML_BYTES).and_then(|text| yaml(&args.file, &text))
+        }
         Kind::Codeowners => codeowners(&args.file, &args.paths),
         Kind::Log | Kind::Changelog | Kind::Recipe | Kind::Pareto | Kind::Safetensors => {
             Err("this reader is not built yet; `signoff` and `codeowners` are".to_owned())
@@ -85,6 +91,17 @@ fn signoff(file: &Path, rules: Option<&Path>) -> Result<serde_json::Value, Strin
             "hint": refused.hint(),
         }),
     })
+}
+
+/// The value as JSON, and the duplicate keys.
+fn yaml(file: &Path, text: &str) -> Result<serde_json::Value, String> {
+    let read = yaml::parse(text).map_err(|error| format!("{}: {error}", name_of(file)))?;
+    let notes: Vec<_> = read
+        .notes
+        .iter()
+        .map(|note| json!({ "line": note.at.line, "column": note.at.column, "message": note.message }))
+        .collect();
+    Ok(json!({ "file": name_of(file), "value": read.root.to_json(), "notes": notes }))
 }
 
 /// The owners of each path: the last matching line decides. A path that no line matches has none.
