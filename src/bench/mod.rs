@@ -3,4 +3,5 @@
 #![deny(clippy::disallowed_methods)]
 
 pub mod codeowners;
+pub mod recipe;
 pub mod yaml;
