@@ -69,8 +69,8 @@ impl ProfileArgs {
     /// # Errors
     /// What is wrong with the configuration.
     pub(super) fn place(&self, repo: &RepoName) -> Result<Place, String> {
-        if self.rules.is_some() {
-            return Ok(Place::Given(self.rules.clone()));
+        if let Some(given) = &self.rules {
+            return self.given(given);
         }
         let Some(served) = self.served()? else { return Ok(Place::Given(None)) };
         let Some(profile) = served.profile_of(repo) else {
@@ -100,7 +100,33 @@ impl ProfileArgs {
         {
             return Ok(rules);
         }
-        self.place(repo)?.load().map_err(|error| error.to_string())
+        let rules = self.place(repo)?.load().map_err(|error| error.to_string())?;
+        let made_with = recorded.and_then(|recorded| recorded.profile);
+        match made_with.filter(|name| self.rules.is_none() && *name != rules.profile.settings.name)
+        {
+            None => Ok(rules),
+            Some(name) => Err(format!(
+                "the record was made with the profile `{name}`, and here {repo} is verified by `{}`; \
+                 give the folder of `{name}` with --rules",
+                rules.profile.settings.name
+            )),
+        }
+    }
+
+    /// What `--rules` says: a folder, the name of a built-in profile, or else the name of one that the
+    /// configuration serves, as the last line of a verdict names it.
+    fn given(&self, given: &Path) -> Result<Place, String> {
+        let here = || Place::Given(Some(given.to_owned()));
+        let Some(name) = given.to_str().filter(|name| !given.exists() && builtin(name).is_none())
+        else {
+            return Ok(here());
+        };
+        let Some(served) = self.served()? else { return Ok(here()) };
+        let is_served = served.repositories.iter().any(|entry| entry.profile == name);
+        Ok(match is_served {
+            true => Place::Configured { profile: name.to_owned(), dir: served.rules.clone() },
+            false => here(),
+        })
     }
 
     /// The place of the profile where no repository is known: that of all that are served, if it is one.
@@ -108,8 +134,8 @@ impl ProfileArgs {
     /// # Errors
     /// What is wrong with the configuration, or that it has several profiles.
     pub(super) fn only_place(&self) -> Result<Place, String> {
-        if self.rules.is_some() {
-            return Ok(Place::Given(self.rules.clone()));
+        if let Some(given) = &self.rules {
+            return self.given(given);
         }
         let Some(served) = self.served()? else { return Ok(Place::Given(None)) };
         let mut profiles: Vec<&str> =

@@ -39,10 +39,12 @@ pub(super) async fn ownership(context: &Context<'_>) -> Result<Ownership, Missin
         reported_errors(context),
     )?;
     let web = pr::web(context, &pull);
+    let any_owner = context.profile.settings.scope.any_owner_signs_catch_all;
     let owned = |path: String| {
         let line = file.codeowners.owners_of(&path);
         let number = line.map(|line| line.number);
-        owned_path(path, line, Origin::file(&web, &base, &file.path, number))
+        let origin = Origin::file(&web, &base, &file.path, number);
+        owned_path(path, line, any_owner, origin)
     };
     let paths: Vec<OwnedPath> = paths.into_iter().map(owned).collect();
     let errors: Vec<String> = file.problems.into_iter().chain(errors).collect();
@@ -136,13 +138,18 @@ fn is_login(owner: &str, signer: &str) -> bool {
     matches!(Owner::parse(owner), Some(Owner::Login(login)) if login.eq_ignore_ascii_case(signer))
 }
 
-fn owned_path(path: String, line: Option<&Line>, origin: Origin) -> OwnedPath {
+fn owned_path(
+    path: String,
+    line: Option<&Line>,
+    any_owner_signs_catch_all: bool,
+    origin: Origin,
+) -> OwnedPath {
     OwnedPath {
         undecidable: false,
         signer_owns: false,
         pattern: line.map(|line| line.pattern.clone()).unwrap_or_default(),
         line: line.map_or(0, |line| line.number),
-        catch_all: line.is_some_and(|line| line.pattern == "*"),
+        catch_all: any_owner_signs_catch_all && line.is_some_and(|line| line.pattern == "*"),
         owners: line.map(|line| line.owners.clone()).unwrap_or_default(),
         path,
         origin,

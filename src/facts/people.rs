@@ -79,7 +79,7 @@ pub struct OwnedPath {
     pub line: i64,
     /// The owners on it, as written.
     pub owners: Vec<String>,
-    /// Whether the pattern is `*`.
+    /// Whether everybody who is listed may sign for it: the pattern is `*`, and the profile says so.
     pub catch_all: bool,
     /// Whether the signer is one of them, by login or by a confirmed membership.
     pub signer_owns: bool,

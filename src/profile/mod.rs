@@ -119,6 +119,9 @@ pub struct ScopeSettings {
     pub exempt_teams: Vec<String>,
     /// Whether owners whose permission and role are both `admin` need none.
     pub exempt_admins: bool,
+    /// Whether everybody who is listed in CODEOWNERS may sign for what only its pattern `*` matches.
+    #[serde(default)]
+    pub any_owner_signs_catch_all: bool,
 }
 
 /// Who may start a verification: both lists must hold the account.

@@ -220,15 +220,15 @@ impl<'a> Evaluator<'a> {
                 .iter()
                 .filter(|item| item.id.as_ref().is_some_and(|id| rule.items.contains(id)))
                 .collect();
-            let word = if !rule.items.is_empty() && !signed.iter().any(|item| item.checked) {
-                format!("{signer} has not checked this item")
-            } else {
-                format!("{signer}'s word")
+            let open = !rule.items.is_empty() && !signed.iter().any(|item| item.checked);
+            let (level, word) = match open {
+                true => (Level::Warn, format!("{signer} has not checked this item")),
+                false => (Level::Note, format!("{signer}'s word")),
             };
             summary = format!("{word}; {summary}");
             if !signed.is_empty() {
                 findings.push(Finding {
-                    level: Level::Note,
+                    level,
                     message: summary.clone(),
                     fix: None,
                     subject: None,
@@ -251,9 +251,12 @@ impl<'a> Evaluator<'a> {
             return None;
         }
         let unverified = |missing: &&&Missing| missing.cause == Cause::Submission;
+        // One lack can take several facts away.
+        let mut said = BTreeSet::new();
         let findings: Vec<Finding> = missing
             .iter()
             .filter(unverified)
+            .filter(|missing| said.insert((&missing.reason, &missing.fix)))
             .map(|missing| Finding {
                 level: Level::Unverified,
                 message: escape::prose(&missing.reason),

@@ -3,7 +3,7 @@
 use super::edits::edits;
 use super::fit::{fit, units};
 use super::inert::{link, mention, prose};
-use super::row::{Place, shown};
+use super::row::{self, Place, shown};
 use super::{Outcome, SignedBy, Summary, Verdict, discarded};
 use crate::limits::COMMENT_CHARS;
 use crate::profile::Escalation;
@@ -28,6 +28,10 @@ pub struct CommentOptions<'a> {
 pub fn marker(signoff: &SignedBy) -> String {
     format!("<!-- countersign signoff={}/{} -->", signoff.kind.as_str(), signoff.id)
 }
+
+/// What stands above a verdict on some of the checks.
+const PARTIAL: &str =
+    "Partial: only some of the checks were asked for, and what was asked for held.";
 
 /// The comment, at most [`COMMENT_CHARS`] characters: where findings are too many, they are cut with
 /// a count, and the last lines stand whole.
@@ -55,6 +59,7 @@ pub fn comment_after(
         (Some(signoff), Outcome::Rejected) => {
             Some(format!("{}, {}", mention(&signoff.author), sentence(verdict)))
         }
+        (_, Outcome::Approved) if verdict.partial => Some(PARTIAL.to_owned()),
         (_, Outcome::Approved) => None,
         _ => Some(sentence(verdict)),
     };
@@ -108,14 +113,22 @@ pub(super) fn sentence(verdict: &Verdict) -> String {
     let failed = of(Place::Failed);
     match verdict.verdict {
         Outcome::Approved if verdict.clean() => {
-            let attested =
-                verdict.checks.iter().filter(|row| row.status == RowStatus::Attested).count();
-            match attested {
-                0 => "Everything that the sign-off claims held against the evidence.".to_owned(),
-                n => format!(
-                    "What is checked by evidence held; {} by the reviewer's word.",
-                    if n == 1 { "1 check stands".to_owned() } else { format!("{n} checks stand") }
-                ),
+            let attested = verdict.checks.iter().filter(|row| row.status == RowStatus::Attested);
+            let (open, attested): (Vec<_>, Vec<_>) = attested.partition(|row| row::is_open(row));
+            let stand = |n| format!("{} {}", checks(n), if n == 1 { "stands" } else { "stand" });
+            let word = match attested.len() {
+                0 => None,
+                n => Some(format!("{} by the reviewer's word", stand(n))),
+            };
+            let nobody = match open.len() {
+                0 => None,
+                n => Some(format!("{} by nobody's, for the item is open", stand(n))),
+            };
+            let rest: Vec<String> = word.into_iter().chain(nobody).collect();
+            match rest.as_slice() {
+                _ if verdict.partial => PARTIAL.to_owned(),
+                [] => "Everything that the sign-off claims held against the evidence.".to_owned(),
+                rest => format!("What is checked by evidence held; {}.", rest.join(", ")),
             }
         }
         Outcome::Approved => {

@@ -145,11 +145,12 @@ pub struct SignedBy {
 }
 
 impl Verdict {
-    /// Whether every row passed, did not apply or rests on the reviewer's word: an approval with
+    /// Whether every row passed, did not apply or was left to the reviewer: an approval with
     /// anything else in it (a warning, an exception, an advisory row that could not be assessed) is
     /// shown as one "with warnings".
     pub fn clean(&self) -> bool {
-        self.checks.iter().all(|row| row::Place::of(row) == row::Place::Quiet)
+        let is_clean = |row| row::is_open(row) || row::Place::of(row) == row::Place::Quiet;
+        self.checks.iter().all(is_clean)
     }
 
     /// `KIND/ID` of the sign-off, as markers and the history spell it.
@@ -163,11 +164,17 @@ impl Verdict {
     pub fn command(&self) -> String {
         let url = self.signoff.as_ref().and_then(|signoff| signoff.url.as_deref());
         let command = format!("countersign verify {}", url.unwrap_or("<URL of the sign-off>"));
-        if self.profile == DEFAULT_PROFILE {
-            command
-        } else {
-            format!("{command} --rules {}", self.profile)
-        }
+        let rules = match self.profile == DEFAULT_PROFILE {
+            true => String::new(),
+            false => format!(" --rules {}", self.profile),
+        };
+        // Items that no rule knows are not asked for by themselves.
+        let ids = self.checks.iter().filter(|row| row.number.is_some()).map(|row| row.id.as_str());
+        let only = match self.partial {
+            true => format!(" --only {}", ids.collect::<Vec<_>>().join(",")),
+            false => String::new(),
+        };
+        format!("{command}{rules}{only}")
     }
 }
 

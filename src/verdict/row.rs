@@ -30,9 +30,16 @@ impl Place {
             RowStatus::Fail if row.overridden.is_none() => Self::Failed,
             RowStatus::Fail | RowStatus::Warn => Self::Warned,
             RowStatus::Undecided => Self::Undecided,
+            RowStatus::Attested if is_open(row) => Self::Warned,
             RowStatus::Pass | RowStatus::NotApplicable | RowStatus::Attested => Self::Quiet,
         }
     }
+}
+
+/// Whether nobody's word stands behind an attested row: its item is open.
+pub(super) fn is_open(row: &Row) -> bool {
+    row.status == RowStatus::Attested
+        && row.findings.iter().any(|finding| finding.level == Level::Warn)
 }
 
 /// The rows of a verdict in the order in which they are shown.
@@ -233,8 +240,9 @@ fn place(origin: &Origin) -> String {
 }
 
 /// The last two parts of a path: enough to recognise a file, and rows stay short.
-fn tail(path: &str) -> &str {
-    path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..])
+fn tail(path: &str) -> String {
+    let cut = path.rmatch_indices('/').nth(1);
+    cut.map_or_else(|| path.to_owned(), |(at, _)| format!("…{}", &path[at..]))
 }
 
 fn word(kind: OriginKind) -> &'static str {
@@ -243,7 +251,7 @@ fn word(kind: OriginKind) -> &'static str {
         OriginKind::Diff => "diff",
         OriginKind::Commit => "commit",
         OriginKind::Run => "run",
-        OriginKind::CheckRun => "job",
+        OriginKind::CheckRun => "check",
         OriginKind::Artifact => "artifact",
         OriginKind::Log => "log",
         OriginKind::Comment => "comment",
