@@ -122,7 +122,7 @@ pub(super) fn sentence(verdict: &Verdict) -> String {
             };
             let nobody = match open.len() {
                 0 => None,
-                n => Some(format!("{} by nobody's, for the item is open", stand(n))),
+                n => Some(format!("{} by nobody's word, for the item is open", stand(n))),
             };
             let rest: Vec<String> = word.into_iter().chain(nobody).collect();
             match rest.as_slice() {

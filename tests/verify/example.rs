@@ -315,6 +315,11 @@ async fn the_configuration_says_which_profile_serves_the_repository() {
     assert_eq!(verdict.code, 0, "{}", verdict.stderr);
     assert_ne!(verdict.json["rules_digest"], built_in, "the folder's own");
 
+    // The last line of its verdict says `--rules mine`, and that is found where it is served.
+    let named = [&verify[..], &["--rules", "mine"]].concat();
+    let again = Verdict::of(countersign(&stand_in, &named).await);
+    assert_eq!(again.json["id"], verdict.json["id"], "{}", again.stderr);
+
     // --rules wins; a repository that is not served has the default, and that is said.
     let named = [&verify[..], &["--rules", "example"]].concat();
     let verdict = Verdict::of(countersign(&stand_in, &named).await);
@@ -352,6 +357,56 @@ async fn a_record_is_replayed_by_the_profile_that_it_was_made_with() {
     let ran = countersign(&stand_in, &["verify", "--replay", record, "--format", "json"]).await;
     assert_eq!((ran.code, ran.stdout), (0, made.text));
     assert_eq!(stand_in.requests().len(), asked, "nothing was asked");
+
+    // One of another profile does not pass for a pull request without a sign-off.
+    let mine = own_profile("name: example", "name: mine");
+    let (mine, record) = (mine.path().to_str().unwrap(), folder.path().join("mine"));
+    let record = record.to_str().unwrap();
+    let made = verdict_on(&stand_in, &["--rules", mine, "--record", record]).await;
+    assert_eq!(made.code, 0);
+    let ran = countersign(&stand_in, &["verify", "--replay", record]).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("the record was made with the profile `mine`"), "{}", ran.stderr);
+    let replay = ["verify", "--replay", record, "--rules", mine, "--format", "json"];
+    assert_eq!(countersign(&stand_in, &replay).await.stdout, made.text);
+}
+
+#[tokio::test]
+async fn what_only_the_star_matches_is_its_owners_alone_where_the_profile_says_so() {
+    let stand_in = serve(case(PARCEL, |case| drop(case.spec.comments.pop()))).await;
+    let url = stand_in.pull_url();
+    let ran = countersign(&stand_in, &["draft", &url, "--rules", "example"]).await;
+    assert!(ran.stderr.contains("Can sign: @pa-rosa"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("@pa-emil."), "he owns the documents only: {}", ran.stderr);
+    // With the other reading anybody who is listed may.
+    let lenient =
+        own_profile("any_owner_signs_catch_all: false", "any_owner_signs_catch_all: true");
+    let emil = |case: &mut Case| case.spec.comments.last_mut().unwrap().author = "pa-emil".into();
+    let row = judged_by(&lenient, emil).await;
+    assert_eq!(row.row("codeowner").status(), "fail", "that rule asks for every path's owner");
+    let facts = serve(case(PARCEL, emil)).await;
+    for (rules, star) in [("example", false), (lenient.path().to_str().unwrap(), true)] {
+        let url = facts.pull_url();
+        let ran = countersign(&facts, &["facts", &url, "--rules", rules]).await;
+        let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let paths = &facts["owners"]["known"]["paths"];
+        assert_eq!(paths[0]["catch_all"], star, "{}", facts["owners"]);
+    }
+}
+
+#[tokio::test]
+async fn nobodys_word_stands_behind_an_open_item() {
+    let open = |case: &mut Case| {
+        case.replace("signoff.md", "[x] I read every", "[ ] I read every");
+        case.replace("signoff.md", "Nothing to add.", "Item 2: I read the changed files only.");
+    };
+    let stand_in = serve(case(PARCEL, open)).await;
+    let url = stand_in.pull_url();
+    let ran = countersign(&stand_in, &["verify", &url, "--rules", "example"]).await;
+    assert_eq!(ran.code, 0, "it is explained: {}", ran.stdout);
+    let said =
+        "What is checked by evidence held; 1 check stands by nobody's word, for the item is open.";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
 }
 
 #[tokio::test]
