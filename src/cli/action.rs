@@ -4,6 +4,7 @@
 
 mod post;
 mod runner;
+mod said;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +27,9 @@ use crate::store::{SignOffRef, Trigger};
 use crate::verdict::Tries;
 use crate::verify::{self, Assessment, Choice, Gate, Options, Target, VerifyError};
 
-use post::{Posting, Said};
+use post::Posting;
 use runner::Runner;
+use said::Said;
 
 /// Arguments of `action`.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::post::Said;
+use super::said::Said;
 use crate::cli::{Exit, to_stderr, to_stdout};
 use crate::limits::WEBHOOK_BYTES;
 use crate::sources::RepoName;
