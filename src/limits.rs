@@ -48,6 +48,8 @@ pub const YAML_NODES: usize = 200_000;
 pub const YAML_DEPTH: usize = 100;
 /// Bytes of all scalars of such a file, each alias counted as what it stands for.
 pub const YAML_SCALAR_BYTES: usize = 16 << 20;
+/// Globs that the wildcard patterns of a CODEOWNERS file may come to; real ones have some tens.
+pub const CODEOWNERS_GLOBS: usize = 5_000;
 /// Launches that one recipe file may describe; real ones have some tens.
 pub const RECIPE_VARIANTS: usize = 4096;
 /// Problems kept of one file of the benchmark repository; past this nobody reads them.

@@ -237,7 +237,7 @@ pub async fn verify(
     let read = Read { pull, tips, date, newer_head: head_now.ok().flatten() };
     let mut subject = subject(target, rules, &facts, &read, required);
     subject.signoff = posted.as_ref().map(|posted| signed_by(posted, signoffs));
-    subject.inputs.signoff_body = posted.as_ref().map(|posted| digest_of(posted.body.as_bytes()));
+    subject.inputs.signoff_body = posted.as_ref().map(|posted| body_digest(&posted.body));
     subject.discarded = discarded;
     subject.partial = options.only.is_some();
     if required {
@@ -314,8 +314,9 @@ fn required<T>(found: Option<T>, target: &Target) -> Result<T, VerifyError> {
     })
 }
 
-fn digest_of(bytes: &[u8]) -> String {
-    format!("sha256:{}", crate::facts::sha256_hex(bytes))
+/// `sha256:` of a sign-off's text, as a verdict keeps it.
+pub(crate) fn body_digest(body: &str) -> String {
+    format!("sha256:{}", crate::facts::sha256_hex(body.as_bytes()))
 }
 
 fn signed_by(posted: &Posted, signoffs: &signoff::Reader) -> SignedBy {

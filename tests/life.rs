@@ -4,6 +4,7 @@
 //! is the real one, asked over HTTP, and every comment that it writes has to be expected.
 
 mod forged;
+mod hostile;
 mod model;
 mod queue;
 mod standing;

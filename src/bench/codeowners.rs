@@ -6,14 +6,31 @@
 //! `\#` do not work; `docs/*` reaches direct children only; a line that cannot be read is skipped.
 //! The file's problems are returned beside it, never swallowed.
 
-use globset::{GlobBuilder, GlobMatcher};
+use std::collections::BTreeMap;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::limits;
 
 /// A parsed file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Codeowners {
     lines: Vec<Line>,
+    /// Lines whose pattern is a path without a wildcard.
+    paths: BTreeMap<String, Plain>,
+    /// Lines whose pattern is a name without a wildcard.
+    names: BTreeMap<String, Plain>,
+    /// The globs of all other lines.
+    globs: GlobSet,
+    /// The index of the line that each glob belongs to.
+    glob_lines: Vec<usize>,
+}
+
+/// Indices of lines, the last of each kind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plain {
+    itself: Option<usize>,
+    below: Option<usize>,
 }
 
 /// One line that assigns, or clears, ownership.
@@ -25,7 +42,6 @@ pub struct Line {
     pub number: i64,
     /// The owners as written (`@login`, `@org/team`, e-mail); empty clears ownership.
     pub owners: Vec<String>,
-    matchers: Vec<GlobMatcher>,
 }
 
 /// A line that could not be read; GitHub skips it.
@@ -75,32 +91,75 @@ impl<'a> Owner<'a> {
 }
 
 impl Codeowners {
-    /// Reads a file of at most [`limits::CODEOWNERS_BYTES`] bytes; a longer one has one problem and
-    /// no lines, because GitHub ignores it whole.
+    /// Reads a file of at most [`limits::CODEOWNERS_BYTES`] bytes and [`limits::CODEOWNERS_GLOBS`]
+    /// patterns with wildcards; a larger one has one problem and no lines.
     pub fn parse(text: &str) -> (Self, Vec<Problem>) {
-        let mut lines = Vec::new();
-        let mut problems = Vec::new();
+        let nothing = |reason| (Self::default(), vec![Problem { line: 0, reason }]);
         if text.len() > limits::CODEOWNERS_BYTES {
-            let reason = format!(
+            return nothing(format!(
                 "the file has {} bytes; GitHub ignores one over {}",
                 text.len(),
                 limits::CODEOWNERS_BYTES
-            );
-            return (Self { lines }, vec![Problem { line: 0, reason }]);
+            ));
         }
+        let mut read = Self::default();
+        let mut globs = GlobSetBuilder::new();
+        let mut problems = Vec::new();
         for (number, raw) in (1..).zip(text.lines()) {
             match parse_line(raw, number) {
-                Ok(Some(line)) => lines.push(line),
+                Ok(Some((line, reach))) => {
+                    let index = read.lines.len();
+                    read.lines.push(line);
+                    read.reach(index, reach, &mut globs);
+                }
                 Ok(None) => {}
                 Err(reason) => problems.push(Problem { line: number, reason }),
             }
         }
-        (Self { lines }, problems)
+        if read.glob_lines.len() > limits::CODEOWNERS_GLOBS {
+            return nothing(format!(
+                "the file has more than {} patterns with wildcards; write paths instead",
+                limits::CODEOWNERS_GLOBS
+            ));
+        }
+        match globs.build() {
+            Ok(globs) => read.globs = globs,
+            Err(error) => return nothing(format!("its patterns are too large: {}", error.kind())),
+        }
+        (read, problems)
+    }
+
+    /// Notes what a line reaches; a later line wins over an earlier one.
+    fn reach(&mut self, index: usize, reach: Reach, globs: &mut GlobSetBuilder) {
+        let (places, name, directory_only) = match reach {
+            Reach::Globs(all) => {
+                self.glob_lines.extend(all.iter().map(|_| index));
+                for glob in all {
+                    globs.add(glob);
+                }
+                return;
+            }
+            Reach::Path { path, directory_only } => (&mut self.paths, path, directory_only),
+            Reach::Name { name, directory_only } => (&mut self.names, name, directory_only),
+        };
+        let plain = places.entry(name).or_default();
+        plain.below = Some(index);
+        if !directory_only {
+            plain.itself = Some(index);
+        }
     }
 
     /// The last line that matches a path (relative, `/` between its parts); `None` where none does.
     pub fn owners_of(&self, path: &str) -> Option<&Line> {
-        self.lines.iter().rev().find(|line| line.matchers.iter().any(|m| m.is_match(path)))
+        let globs = self.globs.matches(path).into_iter().map(|glob| self.glob_lines[glob]).max();
+        let itself = self.paths.get(path).and_then(|plain| plain.itself);
+        let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+        let below = folders.filter_map(|folder| self.paths.get(folder)?.below).max();
+        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let named = self.names.get(name).and_then(|plain| plain.itself);
+        let inside = parents.split('/').filter_map(|part| self.names.get(part)?.below).max();
+        let last = [globs, itself, below, named, inside].into_iter().flatten().max()?;
+        self.lines.get(last)
     }
 
     /// All lines, in the order of the file.
@@ -109,8 +168,18 @@ impl Codeowners {
     }
 }
 
+/// What a line's pattern reaches.
+enum Reach {
+    /// One path and what lies below it.
+    Path { path: String, directory_only: bool },
+    /// Whatever is called so at any depth, and what lies below it.
+    Name { name: String, directory_only: bool },
+    /// What one of these matches.
+    Globs(Vec<Glob>),
+}
+
 /// `None` for a blank line or a comment.
-fn parse_line(raw: &str, number: i64) -> Result<Option<Line>, String> {
+fn parse_line(raw: &str, number: i64) -> Result<Option<(Line, Reach)>, String> {
     let words = words(raw);
     let Some((pattern, owners)) = words.split_first() else { return Ok(None) };
     if let Some(bad) = owners.iter().find(|owner| Owner::parse(owner).is_none()) {
@@ -118,8 +187,8 @@ fn parse_line(raw: &str, number: i64) -> Result<Option<Line>, String> {
             "`{bad}` is no owner; expected @login, @org/team or an e-mail address"
         ));
     }
-    let matchers = matchers(pattern)?;
-    Ok(Some(Line { pattern: pattern.clone(), number, owners: owners.to_vec(), matchers }))
+    let reach = reach(pattern)?;
+    Ok(Some((Line { pattern: pattern.clone(), number, owners: owners.to_vec() }, reach)))
 }
 
 /// Splits at blanks that no backslash escapes, up to a word that begins a comment.
@@ -148,8 +217,8 @@ fn words(raw: &str) -> Vec<String> {
     words
 }
 
-/// The globs that together are a pattern: the path itself, and what lies below it.
-fn matchers(pattern: &str) -> Result<Vec<GlobMatcher>, String> {
+/// What a pattern reaches: the path itself, and what lies below it.
+fn reach(pattern: &str) -> Result<Reach, String> {
     if pattern.starts_with('!') {
         return Err("`!` does not negate in CODEOWNERS".to_owned());
     }
@@ -166,6 +235,13 @@ fn matchers(pattern: &str) -> Result<Vec<GlobMatcher>, String> {
     if core.is_empty() {
         return Err(format!("`{pattern}` names nothing"));
     }
+    if !core.contains(['*', '?', '\\']) {
+        let core = core.to_owned();
+        return Ok(match anchored {
+            true => Reach::Path { path: core, directory_only },
+            false => Reach::Name { name: core, directory_only },
+        });
+    }
     // Braces are literal on GitHub; globset would read them as alternatives.
     let literal = core.replace('{', "\\{").replace('}', "\\}");
     let rooted = if anchored { literal } else { format!("**/{literal}") };
@@ -177,17 +253,14 @@ fn matchers(pattern: &str) -> Result<Vec<GlobMatcher>, String> {
     if directory_only || !children_only {
         globs.push(format!("{rooted}/**"));
     }
-    globs
-        .iter()
-        .map(|glob| {
-            GlobBuilder::new(glob)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build()
-                .map(|built| built.compile_matcher())
-                .map_err(|error| format!("`{pattern}` is no pattern: {}", error.kind()))
-        })
-        .collect()
+    let built = globs.iter().map(|glob| {
+        GlobBuilder::new(glob)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .build()
+            .map_err(|error| format!("`{pattern}` is no pattern: {}", error.kind()))
+    });
+    Ok(Reach::Globs(built.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod post;
 mod runner;
 mod said;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::Utc;
@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use super::profile::ProfileArgs;
 use super::{Exit, bad, target, verify as cli_verify};
 use crate::github::Client;
+use crate::publish::PublishError;
 use crate::rules::RuleSet;
 use crate::server::Watched;
 use crate::server::event::{self, Event};
@@ -68,6 +69,13 @@ enum Failed {
     Read(ReadError),
 }
 
+impl From<PublishError> for Failed {
+    fn from(error: PublishError) -> Self {
+        let what = "our own comments".to_owned();
+        Self::Read(ReadError::Unavailable { what, reason: error.to_string() })
+    }
+}
+
 impl From<ReadError> for Failed {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
@@ -98,9 +106,16 @@ async fn act(args: &Args, runner: &Runner) -> Result<Said, Failed> {
         .map_err(|error| Failed::Input(error.to_string()))?;
     let client = Arc::new(client);
     let reader = Reader::new(Arc::new(Live::new(Arc::clone(&client))));
-    let job = Job { repo, rules: &rules, signoffs: &signoffs, reader: &reader, asked: &asked };
-    let found = job.verify().await?;
     let posting = Posting { client, runner, rules: &rules, number: asked.number };
+    let job = Job {
+        repo,
+        rules: &rules,
+        signoffs: &signoffs,
+        reader: &reader,
+        asked: &asked,
+        posting: &posting,
+    };
+    let found = job.verify().await?;
     Ok(posting.post(found).await)
 }
 
@@ -150,6 +165,7 @@ struct Job<'a> {
     signoffs: &'a signoff::Reader,
     reader: &'a Reader,
     asked: &'a Asked,
+    posting: &'a Posting<'a>,
 }
 
 impl Job<'_> {
@@ -169,7 +185,7 @@ impl Job<'_> {
             is_fork: pull.head_repository.as_deref() != Some(repo.to_string().as_str()),
         };
         let ready = pull.state == "open" && !pull.draft;
-        let signoffs = match self.chosen(ready, &standing.0).await? {
+        let signoffs = match self.chosen(ready, &standing.0, &head).await? {
             Ok(signoffs) => signoffs,
             Err(why) => return Ok((Found::Nothing(why), head)),
         };
@@ -209,7 +225,8 @@ impl Job<'_> {
         &self,
         ready: bool,
         standing: &[Posted],
-    ) -> Result<Result<Vec<SignOffRef>, &'static str>, ReadError> {
+        head: &post::Head,
+    ) -> Result<Result<Vec<SignOffRef>, &'static str>, Failed> {
         let all = || standing.iter().map(|one| SignOffRef { kind: one.kind, id: one.id });
         match &self.asked.by_hand {
             Some(Choice::This(kind, id)) => {
@@ -224,7 +241,16 @@ impl Job<'_> {
         let settings = &self.rules.profile.settings.trigger;
         let may =
             verify::may_trigger(self.reader, settings, self.repo, actors.chain(authors)).await?;
-        let assessed = BTreeMap::new();
+        let mut assessed = BTreeMap::new();
+        let named: BTreeSet<String> = triggers
+            .iter()
+            .filter_map(|trigger| trigger.signoff.map(|signoff| signoff.to_string()))
+            .collect();
+        for key in named {
+            if self.posting.has_verdict(head, &key).await? {
+                assessed.insert(key, true);
+            }
+        }
         let seen = Seen { ready, triggers, may: &may, standing, assessed: &assessed };
         Ok(match seen.plan() {
             Plan::Nothing(why) => Err(why),

@@ -38,12 +38,10 @@ pub(super) async fn signoff(context: &Context<'_>) -> Result<SignOff, Missing> {
     }))
 }
 
-/// Who edited it last. GitHub's `updated_at` also moves for other reasons; only its GraphQL
-/// `lastEditedAt` says that the text changed.
+/// Who edited it last. Always asked for: GitHub's `updated_at` moves for other reasons as well, and
+/// within the second of the posting it does not move at all.
 async fn editor(context: &Context<'_>, posted: &Posted) -> Result<Option<String>, Missing> {
-    // A review has no time of change, so that it is always asked for.
-    let untouched = posted.kind != SignOffKind::Review && posted.created == posted.updated;
-    if posted.kind == SignOffKind::File || untouched {
+    if posted.kind == SignOffKind::File {
         return Ok(None);
     }
     let edits = context.reader.edits(context.repo, [posted.node_id.clone()]).await;

@@ -97,8 +97,7 @@ pub(super) async fn overrides(context: &Context<'_>) -> Result<Vec<OverrideComma
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let changed = found.iter().map(|(comment, _)| comment).filter(|c| c.created != c.updated);
-    let ids: Vec<String> = changed.map(|comment| comment.node_id.clone()).collect();
+    let ids: Vec<String> = found.iter().map(|(comment, _)| comment.node_id.clone()).collect();
     let edits = async { context.reader.edits(context.repo, ids).await.map_err(missing) };
     let (pull, accounts, edits) = in_order!(pr::pull(context), overriders(context), edits)?;
     let overridable = &context.profile.settings.overridable;

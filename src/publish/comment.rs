@@ -143,6 +143,16 @@ impl Publisher {
         }
     }
 
+    /// Whether a comment of ours has that first line ([`crate::verdict::marker`]).
+    ///
+    /// # Errors
+    /// As [`Publisher::comment`].
+    pub async fn has_comment(&self, subject: &Subject, line: &str) -> Result<bool, PublishError> {
+        let text = self.identity.marked(subject, line);
+        let ours = self.ours().await?;
+        Ok(!self.marked(subject, &ours, marker(&text)?).await?.is_empty())
+    }
+
     async fn create(
         &self,
         subject: &Subject,

@@ -169,7 +169,9 @@ fn posted(event: &str, posted: Posted, watched: &Watched) -> Meaning {
 
     let mut wishes = Vec::new();
     if signs || (signed && !gone) {
-        wishes.push((sender.clone(), signoff, Ask::Verify));
+        // An edit of a sign-off that has a verdict is looked at, whoever made it.
+        let whose = if signed { Ok(sender.clone().unwrap_or_default()) } else { sender.clone() };
+        wishes.push((whose, signoff, Ask::Verify));
     }
     if signed && !signs {
         wishes.push((Ok(String::new()), signoff, Ask::Withdrawn));
@@ -177,7 +179,11 @@ fn posted(event: &str, posted: Posted, watched: &Watched) -> Meaning {
     if commands {
         // What was deleted was its author's word, whoever deleted it.
         let whose = if gone { person(posted.author) } else { sender.clone() };
-        wishes.push((whose, None, Ask::Verify));
+        wishes.push(match whose {
+            // A bot asks for nothing, but what it took out of a command no longer counts.
+            Err(_) if words.commands(before) => (Ok(String::new()), None, Ask::Evidence),
+            whose => (whose, None, Ask::Verify),
+        });
     }
     if again {
         wishes.push((sender, None, Ask::Again));

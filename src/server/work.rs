@@ -28,7 +28,7 @@ use crate::sources::cache::Cache;
 use crate::sources::live::Live;
 use crate::sources::types::Posted;
 use crate::sources::{ReadError, ReadKey, Reader, RepoName};
-use crate::store::{Job, SignOffRef, Store, StoreError, VerdictRow};
+use crate::store::{Ask, Job, SignOffRef, Store, StoreError, VerdictRow};
 use crate::verdict::{Discarded, DiscardedKind, Tries};
 use crate::verify::{self, Assessment, Choice, Options, Target, VerifyError};
 
@@ -193,8 +193,10 @@ impl Verifications {
         let authors = standing.iter().map(|posted| posted.author.as_str());
         may.extend(verify::may_trigger(reader, trigger, repo, authors).await?);
         let history = self.store.verdicts_at(&job.key.repository, number, &pull.head_sha).await?;
+        let base = tips.base_sha.as_deref();
         let assessed = history.iter().map(|row| {
-            (row.signoff_key.clone(), row.outcome != crate::verdict::Outcome::Undecided.words())
+            let posted = standing.iter().find(|one| signoff_of(one).to_string() == row.signoff_key);
+            (row.signoff_key.clone(), publication::stands(row, posted, base))
         });
         let assessed: BTreeMap<String, bool> = assessed.collect();
         let triggers = job.triggers.clone();
@@ -231,19 +233,37 @@ impl Verifications {
         let now: Vec<SignOffRef> =
             signoffs.into_iter().filter(|(_, now)| *now).map(|(signoff, _)| signoff).collect();
         let history = history.into_iter().filter(|row| is_among(&counted, &row.signoff_key));
-        let uncounted = standing.iter().filter(|posted| {
-            let signoff = SignOffRef { kind: posted.kind, id: posted.id };
-            !counted.contains(&signoff)
-        });
+        let uncounted = standing.iter().filter(|posted| !counted.contains(&signoff_of(posted)));
         let known =
             Known { history: history.collect(), uncounted: uncounted.map(uninvited).collect() };
+        // What finished somewhere is no wish: where it changes nothing, nothing is said.
+        let quiet = triggers.iter().all(|trigger| trigger.ask == Ask::Evidence);
         if now.is_empty() {
             self.settle(job, at, &to, &known).await?;
+        } else if quiet && self.is_unchanged(at, number, &now, &known.history).await? {
+            return nothing("what finished changes no verdict");
         } else {
             self.verify_all(job, at, &to, &now, &known).await?;
         }
         self.conclude_groups(job, &to, &groups).await?;
         Ok(Fate::Done)
+    }
+
+    /// Whether each of these sign-offs has the verdict already that it would get now.
+    async fn is_unchanged(
+        &self,
+        at: &At<'_>,
+        number: i64,
+        signoffs: &[SignOffRef],
+        history: &[VerdictRow],
+    ) -> Result<bool, Hindered> {
+        let assess = signoffs.iter().map(|one| self.assess(at, number, *one, false));
+        let assessed = futures_util::future::try_join_all(assess).await?;
+        let is_kept = |one: &Option<Assessment>| {
+            let Some(verdict) = one.as_ref().map(|one| &one.verdict) else { return false };
+            history.iter().any(|row| publication::says_the_same(row, verdict))
+        };
+        Ok(assessed.iter().all(is_kept))
     }
 
     /// Assesses sign-offs side by side while the check run is begun, and publishes what came of it.
@@ -355,6 +375,10 @@ struct Known {
     history: Vec<VerdictRow>,
     /// Those that do not count.
     uncounted: Vec<Discarded>,
+}
+
+fn signoff_of(posted: &Posted) -> SignOffRef {
+    SignOffRef { kind: posted.kind, id: posted.id }
 }
 
 /// A sign-off that stands there and that nobody who may asked about.

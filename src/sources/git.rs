@@ -139,6 +139,9 @@ impl LocalClone {
                 self.compare(base, head).await.map(|compare| Some(found(&compare?)))
             }
             ReadKey::File { commit, path, .. } => self.file(commit, path).await,
+            ReadKey::Tree { commit, .. } => {
+                self.tree(commit).await.map(|files| Some(found(&files)))
+            }
             ReadKey::History { from, path, until, .. } => self
                 .history(from, path, until.as_deref())
                 .await
@@ -258,6 +261,21 @@ impl LocalClone {
             "commits": commits,
             "files": files,
         })))
+    }
+
+    /// Every file of a commit, by path.
+    async fn tree(&self, commit: &str) -> Result<Value, Trouble> {
+        let args = ["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit];
+        let listed = self.git.run(&args).await?;
+        let file = |line: &str| {
+            let (what, path) = line.split_once('\t')?;
+            let mut words = what.split(' ');
+            let (mode, kind, sha) = (words.next()?, words.next()?, words.next()?);
+            (kind == "blob").then(|| json!({ "path": path, "mode": mode, "sha": sha }))
+        };
+        let mut files: Vec<Value> = text(&listed).split('\0').filter_map(file).collect();
+        files.sort_by(|a, b| a["path"].as_str().cmp(&b["path"].as_str()));
+        Ok(files.into())
     }
 
     async fn history(&self, from: &str, path: &str, until: Option<&str>) -> Result<Value, Trouble> {

@@ -157,6 +157,14 @@ pub enum ReadKey {
         /** Path. */
         path: String,
     },
+    /// `GET /repos/{repo}/git/trees/{commit}?recursive=1`: every file of a commit, as
+    /// `[{"path", "mode", "sha"}]` in the order of the paths; submodules are left out.
+    Tree {
+        /** Repository. */
+        repo: RepoName,
+        /** Commit. */
+        commit: String,
+    },
     /// `GET /repos/{repo}/commits?sha&path&until&per_page=1`: the last commit at or before a time
     /// that touched a path, as an array of at most one.
     History {
@@ -250,6 +258,7 @@ impl ReadKey {
             | Self::Edits { repo, .. }
             | Self::Compare { repo, .. }
             | Self::File { repo, .. }
+            | Self::Tree { repo, .. }
             | Self::History { repo, .. }
             | Self::CheckRuns { repo, .. }
             | Self::Statuses { repo, .. }
@@ -265,7 +274,9 @@ impl ReadKey {
     /// Whether the reply can never change.
     pub fn immutable(&self) -> bool {
         match self {
-            Self::Compare { .. } | Self::File { .. } | Self::History { .. } => true,
+            Self::Compare { .. } | Self::File { .. } | Self::Tree { .. } | Self::History { .. } => {
+                true
+            }
             Self::Jobs { completed, .. } => *completed,
             _ => false,
         }
@@ -286,6 +297,7 @@ impl fmt::Display for ReadKey {
             Self::Edits { repo, ids } => write!(f, "edits {repo} {}", ids.join(",")),
             Self::Compare { repo, base, head } => write!(f, "compare {repo} {base}...{head}"),
             Self::File { repo, commit, path } => write!(f, "file {repo}@{commit}:{path}"),
+            Self::Tree { repo, commit } => write!(f, "tree {repo}@{commit}"),
             Self::History { repo, from, path, until } => write!(
                 f,
                 "history {repo}@{from}:{path} until {}",

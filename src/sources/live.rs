@@ -87,6 +87,7 @@ impl Live {
                     _ => found(Value::Array(items)),
                 },
             },
+            Request::Tree(route) => self.tree(key, &route).await?,
             Request::Tips => self.tips(key).await?,
             Request::Edits => self.edits(key).await?,
             Request::Grants => self.grants(key).await?,
@@ -122,6 +123,28 @@ impl Live {
             return Ok(absent(page.status));
         }
         Ok(found(parse(key, &page.body)?))
+    }
+
+    /// The files of a commit. GitHub cuts the list at 100,000 entries or 7 MB, and says so.
+    async fn tree(&self, key: &ReadKey, route: &str) -> Result<Reply, ReadError> {
+        let page = self.page(key, route, JSON).await?;
+        if page.status != 200 {
+            return Ok(absent(page.status));
+        }
+        let mut tree = parse(key, &page.body)?;
+        let Value::Array(entries) = tree["tree"].take() else {
+            let reason = "/tree: expected a list".to_owned();
+            return Err(ReadError::Malformed { what: key.to_string(), reason });
+        };
+        if tree["truncated"] != Value::Bool(false) {
+            let bound = "what GitHub lists of a commit's files".to_owned();
+            return Err(ReadError::TooLarge { what: key.to_string(), bound });
+        }
+        let files = entries.into_iter().filter(|entry| entry["type"] == "blob");
+        let file = |entry: Value| json!({ "path": entry["path"], "mode": entry["mode"], "sha": entry["sha"] });
+        let mut files: Vec<Value> = files.map(file).collect();
+        files.sort_by(|a, b| a["path"].as_str().cmp(&b["path"].as_str()));
+        Ok(found(files.into()))
     }
 
     /// All items of a list, or the status where there is none.

@@ -30,6 +30,8 @@ pub(super) enum Request {
         /// The length at which GitHub stops listing, and what it is.
         cut_at: Option<(usize, &'static str)>,
     },
+    /// All files of a commit.
+    Tree(String),
     /// The GraphQL query of the tips.
     Tips,
     /// The GraphQL query of the edits.
@@ -70,6 +72,9 @@ pub(super) fn request(key: &ReadKey) -> Request {
             )),
             None => Request::Nowhere,
         },
+        ReadKey::Tree { repo, commit } => {
+            Request::Tree(format!("/repos/{repo}/git/trees/{}?recursive=1", part(commit)))
+        }
         ReadKey::History { repo, from, path, until } => {
             let until = until.as_deref().map(|at| format!("&until={}", part(at)));
             Request::Document(format!(
@@ -127,6 +132,7 @@ pub(super) fn permission(key: &ReadKey) -> &'static str {
         | ReadKey::Edits { .. } => "pull_requests:read",
         ReadKey::Compare { .. }
         | ReadKey::File { .. }
+        | ReadKey::Tree { .. }
         | ReadKey::History { .. }
         | ReadKey::CodeownersErrors { .. } => "contents:read",
         ReadKey::CheckRuns { .. } => "checks:read",

@@ -200,6 +200,17 @@ pub struct Edit {
 /// The last commit that touched a path.
 pub type History = Commit;
 
+/// A file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TreeFile {
+    /// Its path.
+    pub path: String,
+    /// `100644`, `100755`, or `120000` for a symbolic link.
+    pub mode: String,
+    /// The SHA of its blob: the same bytes have the same.
+    pub sha: String,
+}
+
 /// A check run at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CheckRun {

@@ -26,7 +26,12 @@ pub struct CommentOptions<'a> {
 
 /// First line of a sign-off's verdict comment. It holds nothing that a person wrote.
 pub fn marker(signoff: &SignedBy) -> String {
-    format!("<!-- countersign signoff={}/{} -->", signoff.kind.as_str(), signoff.id)
+    marker_of(&format!("{}/{}", signoff.kind.as_str(), signoff.id))
+}
+
+/// The same of a sign-off's `KIND/ID`.
+pub fn marker_of(key: &str) -> String {
+    format!("<!-- countersign signoff={key} -->")
 }
 
 /// What stands above a verdict on some of the checks.

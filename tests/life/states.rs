@@ -227,6 +227,11 @@ async fn what_others_finish_has_the_assessed_commit_looked_at_again() {
         let suite = json!({
             "event": "check_suite", "action": "completed", "pull": ALPHA, "app": "github-actions",
         });
+        {
+            let mut world = life.world();
+            let owner = world.case.spec.people.get_mut("al-ice").unwrap().as_mut().unwrap();
+            owner.role = Some("read".to_owned());
+        }
         assert_eq!(life.happens(suite).await, 202, "{state}");
         let runs = if state == "open" { 2 } else { 1 };
         assert_eq!(life.runs(ALPHA).len(), runs, "{state}");

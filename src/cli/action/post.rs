@@ -15,7 +15,7 @@ use crate::publish::{
 };
 use crate::rules::RuleSet;
 use crate::rules::escape::prose;
-use crate::verdict::{self, CheckOutput, Outcome};
+use crate::verdict::{self, CheckOutput, Outcome, marker_of};
 use crate::verify::{Assessment, Gate};
 
 /// The commit that is spoken of.
@@ -139,23 +139,41 @@ impl Posting<'_> {
         }
     }
 
-    /// Check run first, then comments; gives the address of the last comment.
-    async fn publish(&self, head: &Head, content: &Content) -> Result<Option<String>, Unposted> {
-        let Some(key) = &self.runner.marker_key else { return Err(Unposted::NoKey) };
+    /// Whether a sign-off (`KIND/ID`) has a verdict comment of ours: the one thing that is remembered
+    /// between runs.
+    pub(super) async fn has_verdict(&self, head: &Head, key: &str) -> Result<bool, PublishError> {
+        match self.publisher() {
+            Some(publisher) => publisher.has_comment(&self.subject(head), &marker_of(key)).await,
+            None => Ok(false),
+        }
+    }
+
+    /// `None` without a key: what is ours could not be told from what others write.
+    fn publisher(&self) -> Option<Publisher> {
+        let key = self.runner.marker_key.clone()?;
         let settings = &self.rules.profile.settings.check_run;
-        let publisher = Publisher {
+        Some(Publisher {
             client: Arc::clone(&self.client) as _,
-            identity: Identity::Shared(SecretString::from(key.clone())),
+            identity: Identity::Shared(SecretString::from(key)),
             check_name: settings.name.clone(),
             status_context: settings.status_context.clone(),
-        };
-        let subject = Subject {
+        })
+    }
+
+    fn subject(&self, head: &Head) -> Subject {
+        Subject {
             repo: self.runner.repository.clone(),
             repository_id: head.repository_id,
             number: self.number,
             head: head.sha.clone(),
             details_url: None,
-        };
+        }
+    }
+
+    /// Check run first, then comments; gives the address of the last comment.
+    async fn publish(&self, head: &Head, content: &Content) -> Result<Option<String>, Unposted> {
+        let publisher = self.publisher().ok_or(Unposted::NoKey)?;
+        let subject = self.subject(head);
         let output = &content.output;
         // What is not concluded does not read as if it were, should the next request fail.
         let verifying = CheckOutput::plain("Verifying the sign-off", "Reading the evidence.");

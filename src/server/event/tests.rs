@@ -135,8 +135,17 @@ fn an_edit_that_takes_the_phrase_out_withdraws_the_sign_off() {
     assert_eq!(of("issue_comment", &gone), asked("edited", "issue_comment", &both));
     // Whoever took it out: what it was worth goes.
     let by_bot = with(gone, "/sender/type", json!("Bot"));
-    let one = [("", comment, Ask::Withdrawn)];
-    assert_eq!(of("issue_comment", &by_bot), asked("edited", "issue_comment", &one));
+    let both = [("", comment, Ask::Verify), ("", comment, Ask::Withdrawn)];
+    assert_eq!(of("issue_comment", &by_bot), asked("edited", "issue_comment", &both));
+    // One that changes it only, as well.
+    let changed = with(acted(issue_comment(), "edited"), "/sender/type", json!("Bot"));
+    let changed = with(changed, "/changes/body/from", json!(PHRASE));
+    let one = [("", comment, Ask::Verify)];
+    assert_eq!(of("issue_comment", &changed), asked("edited", "issue_comment", &one));
+    let command = with(acted(saying("gone"), "edited"), "/sender/type", json!("Bot"));
+    let command = with(command, "/changes/body/from", json!("/moor 38"));
+    let evidence = [("", None, Ask::Evidence)];
+    assert_eq!(of("issue_comment", &command), asked("edited", "issue_comment", &evidence));
 }
 
 #[test]

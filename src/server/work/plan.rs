@@ -18,7 +18,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) may: &'a BTreeMap<String, bool>,
     /// The sign-offs on the pull request, oldest first.
     pub(crate) standing: &'a [Posted],
-    /// Sign-offs that have a verdict at the head, by key, with whether it concluded something.
+    /// Sign-offs that have a verdict at the head, by key, with whether it still stands: it concluded
+    /// something, and neither the sign-off's text nor the target has changed since.
     pub(crate) assessed: &'a BTreeMap<String, bool>,
 }
 
@@ -39,11 +40,17 @@ impl Seen<'_> {
         self.may.get(&login.to_ascii_lowercase()) == Some(&true)
     }
 
-    /// Triggers that count: a wish only of somebody who may have one, what happened whoever did it.
+    /// Triggers that count: a wish only of somebody who may have one, what happened to a sign-off that
+    /// has a verdict, and what happened to the pull request, whoever did it.
     pub(crate) fn counting(&self) -> Vec<&Trigger> {
+        let has_verdict = |trigger: &Trigger| {
+            trigger.signoff.is_some_and(|signoff| self.assessed.contains_key(&signoff.to_string()))
+        };
         let counts = |trigger: &&Trigger| match trigger.ask {
-            Ask::Verify | Ask::Again => self.may(&trigger.actor),
-            Ask::Changed | Ask::Evidence | Ask::Withdrawn | Ask::Queued { .. } => true,
+            Ask::Verify => self.may(&trigger.actor) || has_verdict(trigger),
+            Ask::Again => self.may(&trigger.actor),
+            Ask::Withdrawn => has_verdict(trigger),
+            Ask::Changed | Ask::Evidence | Ask::Queued { .. } => true,
         };
         self.triggers.iter().filter(counts).collect()
     }
@@ -88,7 +95,8 @@ impl Seen<'_> {
     /// behind its events. One that was taken away meanwhile is not waited for.
     pub(crate) fn not_listed(&self, listed: &[Posted]) -> bool {
         let asked = self.counting();
-        let withdrawn: BTreeSet<String> = asked
+        let withdrawn: BTreeSet<String> = self
+            .triggers
             .iter()
             .filter(|trigger| trigger.ask == Ask::Withdrawn)
             .filter_map(|trigger| trigger.signoff.map(|signoff| signoff.to_string()))
@@ -153,14 +161,30 @@ mod tests {
         assert_eq!(own, Some(vec![(ADA, true), (BEN, false)]));
         let command = plan(true, &asks(None, Ask::Verify), &both);
         assert_eq!(command, Some(vec![(ADA, true), (BEN, true)]));
-        let withdrawn = plan(true, &asks(Some(STRANGER), Ask::Withdrawn), &both);
+        let gone = SignOffRef { kind: SignOffKind::IssueComment, id: 9 };
+        let three = [(ADA, true), (BEN, true), (gone, true)];
+        let withdrawn = plan(true, &asks(Some(gone), Ask::Withdrawn), &three);
         assert_eq!(withdrawn, Some(vec![(ADA, false), (BEN, false)]));
-        let undecided = plan(true, &asks(None, Ask::Withdrawn), &[(ADA, false), (BEN, true)]);
+        let stranger = plan(true, &asks(Some(STRANGER), Ask::Withdrawn), &both);
+        assert_eq!(stranger, None, "what never counted is not missed");
+        let gone = [(ADA, false), (BEN, true), (gone, true)];
+        let undecided = plan(true, &asks(Some(gone[2].0), Ask::Withdrawn), &gone);
         assert_eq!(
             undecided,
             Some(vec![(ADA, true), (BEN, false)]),
             "an undecided one is tried again"
         );
+    }
+
+    #[test]
+    fn an_edit_of_what_has_a_verdict_is_looked_at_whoever_made_it() {
+        let edited = |actor, signoff| [trigger(actor, Some(signoff), Ask::Verify)];
+        for actor in ["eve", ""] {
+            let both = [(ADA, false), (BEN, true)];
+            let all = Some(vec![(ADA, true), (BEN, false)]);
+            assert_eq!(plan(true, &edited(actor, ADA), &both), all, "its text is another one");
+            assert_eq!(plan(true, &edited(actor, STRANGER), &both), None);
+        }
     }
 
     #[test]

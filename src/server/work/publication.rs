@@ -8,11 +8,12 @@ use crate::publish::{
     CheckRun, Conclusion, PublishError, Publisher, Standing, Subject, aggregate, standing_list,
 };
 use crate::server::telemetry;
+use crate::sources::types::Posted;
 use crate::store::{Job, VerdictRow};
 use crate::verdict::{
     CheckOutput, CommentOptions, Outcome, Summary, Verdict, changed, check_output, comment_after,
 };
-use crate::verify::Assessment;
+use crate::verify::{self, Assessment};
 
 use super::Loaded;
 
@@ -28,6 +29,15 @@ pub(super) struct Publication<'a> {
 struct Earlier {
     verdict: Outcome,
     signoff: EarlierSignOff,
+    rules_digest: String,
+    evidence_digest: String,
+    inputs: EarlierInputs,
+}
+
+#[derive(Deserialize)]
+struct EarlierInputs {
+    base: String,
+    signoff_body: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -153,6 +163,25 @@ impl Verifications {
         let base = self.public_url.as_deref()?.trim_end_matches('/');
         Some(format!("{base}/api/verdicts/{}", verdict.id))
     }
+}
+
+/// Whether a verdict that was kept still stands: it concluded something, and neither the sign-off's
+/// text nor the tip of the target is another one by now.
+pub(super) fn stands(row: &VerdictRow, posted: Option<&Posted>, base: Option<&str>) -> bool {
+    let Ok(earlier) = serde_json::from_str::<Earlier>(&row.json) else { return false };
+    let body = posted.map(|posted| verify::body_digest(&posted.body));
+    earlier.verdict != Outcome::Undecided
+        && Some(earlier.inputs.base.as_str()) == base
+        && earlier.inputs.signoff_body == body
+}
+
+/// Whether a verdict that was kept says what this one says, by the same rules and evidence.
+pub(super) fn says_the_same(row: &VerdictRow, verdict: &Verdict) -> bool {
+    let Ok(earlier) = serde_json::from_str::<Earlier>(&row.json) else { return false };
+    verdict.signoff_key().as_ref() == Some(&row.signoff_key)
+        && verdict.assessed_commit == row.commit
+        && (earlier.verdict, earlier.rules_digest.as_str(), earlier.evidence_digest.as_str())
+            == (verdict.verdict, verdict.rules_digest.as_str(), verdict.evidence_digest.as_str())
 }
 
 /// A verdict that was kept, as one of the sign-offs that stand; `None` where it cannot be read.

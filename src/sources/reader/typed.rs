@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::super::types::{
     CheckRun, CodeownersError, Commit, Compare, Edit, File, Grants, History, Job, Permission,
-    Posted, Pull, Run, Status, TeamMember, Tips,
+    Posted, Pull, Run, Status, TeamMember, Tips, TreeFile,
 };
 use super::super::wire::{self, CodeownersErrorsWire, GrantsWire, PostedWire};
 use super::super::{ReadError, ReadKey, RepoName};
@@ -156,6 +156,18 @@ impl Reader {
         let (commit, path) = (commit.to_owned(), path.to_owned());
         let reply = self.read(&ReadKey::File { repo: repo.clone(), commit, path }).await?;
         Ok((reply.status == 200).then_some(reply.body))
+    }
+
+    /// Every file of a commit, in the order of the paths.
+    ///
+    /// # Errors
+    /// As for [`Reader::pull`]; [`ReadError::TooLarge`] where GitHub has cut the list.
+    pub async fn tree(
+        &self,
+        repo: &RepoName,
+        commit: &str,
+    ) -> Result<Option<Vec<TreeFile>>, ReadError> {
+        self.typed(ReadKey::Tree { repo: repo.clone(), commit: commit.to_owned() }).await
     }
 
     /// The last commit at or before a time that touched a path; `until` is RFC 3339.
