@@ -139,7 +139,8 @@ impl Publisher {
         self.patch(subject, run.id, &body).await.map(drop)
     }
 
-    /// Finishes a run: annotations in batches, the conclusion with the last of them.
+    /// Finishes a run: annotations in batches, the conclusion with the last of them. A success is held
+    /// back where another open pull request has the same head.
     ///
     /// Batches that an earlier try left are not sent again. A run that is finished with the same
     /// conclusion is left alone.
@@ -154,12 +155,14 @@ impl Publisher {
         conclusion: Conclusion,
         output: &CheckOutput,
     ) -> Result<(), PublishError> {
-        let now = self.run(subject, run.id).await?;
+        let alone = self.alone(subject, conclusion, output);
+        let (now, (conclusion, output)) =
+            futures_util::try_join!(self.run(subject, run.id), alone)?;
         if now.finished() && !conclusion.is(now.conclusion.as_deref()) {
             return Err(PublishError::finished(run.id, now.conclusion));
         }
         if !now.finished() {
-            self.finish(subject, &now, conclusion, output).await?;
+            self.finish(subject, &now, conclusion, &output).await?;
         }
         let state = match conclusion {
             Conclusion::Success => "success",

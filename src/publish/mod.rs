@@ -13,6 +13,7 @@ mod comment;
 mod identity;
 mod queue;
 mod standing;
+mod twins;
 
 use std::sync::Arc;
 

@@ -141,3 +141,31 @@ async fn a_large_codeowners_file_is_read_in_time() {
     life.posts(signed(11, "al-ice", 3)).await;
     assert_eq!(life.runs(ALPHA), ["success"], "{}", life.server.log());
 }
+
+#[tokio::test]
+async fn an_approval_on_one_pull_request_is_none_on_another_with_the_same_head() {
+    let case = atlas(&[ALPHA]).with(|case| {
+        case.spec.more.push(MorePull {
+            number: 130,
+            author: "be-tty".to_owned(),
+            head: "103-1".to_owned(),
+            title: "The same, elsewhere".to_owned(),
+            base: Some("release".to_owned()),
+            state: Default::default(),
+            draft: false,
+            labels: Vec::new(),
+        });
+    });
+    let life = Life::start(case).await;
+    life.posts(signed(11, "be-tty", 3)).await;
+    assert_eq!(life.runs(ALPHA), ["failure"], "not her folder on main");
+    let elsewhere = CommentSpec { pull: Some(130), ..signed(12, "be-tty", 3) };
+    life.posts(elsewhere).await;
+    assert_eq!(life.runs(ALPHA), ["failure", "action_required"], "one head, one check");
+    assert_eq!(life.title(130), "held back: #103 has the same head");
+    // The other one is out of the way.
+    life.world().pull_mut_of(ALPHA).state = crate::support::PullState::Closed;
+    let again = comment(13, 130, "al-ice", CommentKind::IssueComment, "/countersign verify");
+    life.posts(again).await;
+    assert_eq!(life.runs(130).last().map(String::as_str), Some("success"));
+}
