@@ -145,6 +145,9 @@ impl GitHub {
                 run["output"]["annotations_count"] = count.into();
                 (200, run.clone())
             }
+            ("GET", ["repos", "o", "n", "commits", HEAD, "pulls"], _) => {
+                (200, json!([{ "number": 12, "state": "open", "head": { "sha": HEAD } }]))
+            }
             ("GET", ["repos", "o", "n", "commits", HEAD, "statuses"], _) => {
                 (200, state.statuses.iter().rev().cloned().collect())
             }

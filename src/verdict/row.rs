@@ -300,7 +300,7 @@ mod tests {
             line(&row, Some("bob")),
             "❌ Check 1 (Sweep): FAIL — 7 of 9 jobs executed (+1 more) (`beta c16`, \
              [run](https://github.example/runs/3826), \
-             [`b/c.yaml:4`](https://github.example/o/n/blob/1111/a/b/c.yaml#L4))"
+             [`…/b/c.yaml:4`](https://github.example/o/n/blob/1111/a/b/c.yaml#L4))"
         );
         assert_eq!(
             points(&row),
