@@ -10,24 +10,41 @@
 
 #![deny(clippy::disallowed_methods)]
 
+mod changelog;
 mod checklist;
 mod ci;
 mod claims;
+mod configs;
 mod digest;
+mod launches;
 mod origin;
 mod people;
+mod policy;
 mod pr;
 mod sweep;
 
+pub use changelog::{
+    AppendOnly, AppendedConfig, BrokenEntry, Changelog, ChangelogEntry, ChangelogProblem, Isolation,
+    Violation,
+};
 pub use checklist::{
     Checklist, Details, Explanation, ItemState, Link, MatchedItem, MissingItem, SignOff,
     SignOffKind, SignedItem, Staleness, Template, TemplateItem, UncheckedItem,
 };
 pub use ci::{Ci, CiCheck, CiKind};
 pub use claims::{Claims, ItemClaim};
+pub use configs::{
+    Changes, Config, ConfigChange, ConfigSide, Delta, FileNote, Layout, Point, RoleTopology,
+    SharedChange, Sibling, Tree,
+};
 pub use digest::{canonical, sha256_hex};
+pub use launches::{
+    ArchitectureOverride, EventPublication, Launch, OverrideClass, PublicationState, Recipe, Setting,
+    Unresolved,
+};
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};
+pub use policy::{Deprecation, DeprecationState, Patch, RegistryImage, Waiver};
 pub use pr::{ChangedFile, Clock, CommitRef, Pr};
 pub use sweep::{
     Chosen, FamilyCount, Job, OverrideCommand, Reuse, ReuseCommand, Sweep, SweepCommit, SweepRun,
@@ -188,6 +205,32 @@ facts! {
     people: People,
     /// Who owns what the pull request changes, and whether the signer does.
     owners: Owners,
+    /// Where the benchmark's files stand.
+    layout: Layout,
+    /// What the pull request changes of the benchmark, taken together.
+    changes: Changes,
+    /// Affected entries of the master configurations, by key.
+    configs: Vec<Config>,
+    /// The points of the affected entries, in the order of the matrix.
+    points: Vec<Point>,
+    /// The changelog against the merge base.
+    changelog: Changelog,
+    /// The recipes and scripts of affected points, by path and selector.
+    recipes: Vec<Recipe>,
+    /// How each role of each affected point is started.
+    launches: Vec<Launch>,
+    /// What the document of models says of what is affected.
+    deprecations: Vec<Deprecation>,
+    /// Settings that change a model's architecture.
+    overrides_arch: Vec<ArchitectureOverride>,
+    /// Whether launches publish events and metrics.
+    event_publication: Vec<EventPublication>,
+    /// Changes of the engine inside of its image, by path and line.
+    patches: Vec<Patch>,
+    /// What is appended to curves, and whether that is all.
+    append_only: AppendOnly,
+    /// The affected images as their registries have them, by image.
+    registry: Vec<RegistryImage>,
     /// The benchmark runs on the pull request's commits.
     sweep: Sweep,
     /// The check runs and commit statuses on the assessed commit.
