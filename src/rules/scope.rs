@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use minijinja::machinery::parse_expr;
 
-use super::syntax::present_where;
+use super::syntax::{self, present_where};
 use super::types::Type;
 use crate::profile::nearest;
 
@@ -21,7 +20,7 @@ impl Scope {
     /// The same scope where a condition is known to be true, or false.
     pub(super) fn knowing(&self, condition: &str, outcome: bool) -> Self {
         let mut scope = self.clone();
-        if let Ok(expr) = parse_expr(condition) {
+        if let Ok(expr) = syntax::expression(condition) {
             scope.present.extend(present_where(&expr, outcome));
         }
         scope

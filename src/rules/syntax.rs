@@ -3,8 +3,37 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use minijinja::machinery::Span;
-use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, UnaryOpKind};
+use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Stmt, UnaryOpKind};
+use minijinja::machinery::{self, Span};
+use minijinja::{Error, ErrorKind};
+
+use crate::limits::{EXPRESSION_BYTES, RULE_TEXT_BYTES};
+
+/// The syntax tree of an expression.
+///
+/// # Errors
+/// What is no expression, and what is too long to be one: its tree is walked by recursion.
+pub(super) fn expression(source: &str) -> Result<Expr<'_>, Error> {
+    bounded(source, EXPRESSION_BYTES)?;
+    machinery::parse_expr(source)
+}
+
+/// The syntax tree of a text with expressions in it.
+///
+/// # Errors
+/// See [`expression`].
+pub(super) fn text(source: &str) -> Result<Stmt<'_>, Error> {
+    bounded(source, RULE_TEXT_BYTES)?;
+    machinery::parse(source, "text", Default::default())
+}
+
+fn bounded(source: &str, most: usize) -> Result<(), Error> {
+    if source.len() <= most {
+        return Ok(());
+    }
+    let message = format!("it has {} bytes, and {most} is the most", source.len());
+    Err(Error::new(ErrorKind::SyntaxError, message))
+}
 
 /// The paths that are not `none` where a condition has an outcome.
 pub(super) fn present_where(expr: &Expr<'_>, outcome: bool) -> BTreeSet<String> {

@@ -6,12 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Stmt, UnaryOpKind};
-use minijinja::machinery::{parse, parse_expr};
 use minijinja::value::ValueKind;
 
 use super::language::{FILTERS, TESTS};
 use super::scope::{Mistake, Scope};
-use super::syntax::{argument, constant_text, end, offset, path, present_where, start};
+use super::syntax::{self, argument, constant_text, end, offset, path, present_where, start};
 use super::types::Type;
 
 /// Infers types and collects mistakes.
@@ -33,7 +32,7 @@ impl<'a> Checker<'a> {
 
     /// The type of an expression.
     pub(super) fn expression(&mut self, source: &str, scope: &Scope) -> Type {
-        match parse_expr(source) {
+        match syntax::expression(source) {
             Ok(expr) => self.infer(&expr, scope),
             Err(error) => self.syntax(source, &error),
         }
@@ -41,7 +40,7 @@ impl<'a> Checker<'a> {
 
     /// Whether an expression is a condition: true or false and nothing else.
     pub(super) fn condition(&mut self, source: &str, scope: &Scope) {
-        match parse_expr(source) {
+        match syntax::expression(source) {
             Ok(expr) => self.boolean(&expr, scope),
             Err(error) => {
                 self.syntax(source, &error);
@@ -51,7 +50,7 @@ impl<'a> Checker<'a> {
 
     /// Whether a text can be shown. `blocks`: whether it may hold more than one line.
     pub(super) fn text(&mut self, source: &str, scope: &Scope, blocks: bool) {
-        let template = match parse(source, "text", Default::default()) {
+        let template = match syntax::text(source) {
             Ok(template) => template,
             Err(error) => {
                 self.syntax(source, &error);
