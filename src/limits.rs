@@ -56,10 +56,9 @@ pub const RECIPE_VARIANTS: usize = 4096;
 pub const PROBLEMS: usize = 200;
 /// GitHub ignores CODEOWNERS files over 3 MB.
 pub const CODEOWNERS_BYTES: usize = 3_000_000;
-/// One expression of a rule; the longest of ours has 150. Its syntax tree can be as deep as it is long.
+/// One expression or text of a rule; the longest of ours has 500. The syntax tree of an expression can be
+/// as deep as it is long, and is walked by recursion.
 pub const EXPRESSION_BYTES: usize = 1_000;
-/// One text of a rule, with the expressions in it; the longest of ours has 500.
-pub const RULE_TEXT_BYTES: usize = 2_000;
 /// One rule or table file.
 pub const RULE_FILE_BYTES: usize = 1 << 20;
 /// Steps of one rule expression before it is stopped.

@@ -7,14 +7,14 @@ use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Stmt, U
 use minijinja::machinery::{self, Span};
 use minijinja::{Error, ErrorKind};
 
-use crate::limits::{EXPRESSION_BYTES, RULE_TEXT_BYTES};
+use crate::limits::EXPRESSION_BYTES;
 
 /// The syntax tree of an expression.
 ///
 /// # Errors
 /// What is no expression, and what is too long to be one: its tree is walked by recursion.
 pub(super) fn expression(source: &str) -> Result<Expr<'_>, Error> {
-    bounded(source, EXPRESSION_BYTES)?;
+    bounded(source)?;
     machinery::parse_expr(source)
 }
 
@@ -23,15 +23,15 @@ pub(super) fn expression(source: &str) -> Result<Expr<'_>, Error> {
 /// # Errors
 /// See [`expression`].
 pub(super) fn text(source: &str) -> Result<Stmt<'_>, Error> {
-    bounded(source, RULE_TEXT_BYTES)?;
+    bounded(source)?;
     machinery::parse(source, "text", Default::default())
 }
 
-fn bounded(source: &str, most: usize) -> Result<(), Error> {
-    if source.len() <= most {
+fn bounded(source: &str) -> Result<(), Error> {
+    if source.len() <= EXPRESSION_BYTES {
         return Ok(());
     }
-    let message = format!("it has {} bytes, and {most} is the most", source.len());
+    let message = format!("it has {} bytes, and {EXPRESSION_BYTES} is the most", source.len());
     Err(Error::new(ErrorKind::SyntaxError, message))
 }
 
