@@ -52,6 +52,10 @@ pub const YAML_SCALAR_BYTES: usize = 16 << 20;
 pub const CODEOWNERS_GLOBS: usize = 5_000;
 /// Launches that one recipe file may describe; real ones have some tens.
 pub const RECIPE_VARIANTS: usize = 4096;
+/// Entries read of one changelog; the real one has 700.
+pub const CHANGELOG_ENTRIES: usize = 20_000;
+/// Points that one master configuration may come to; the largest real one has 1,600.
+pub const MATRIX_POINTS: usize = 50_000;
 /// Problems kept of one file of the benchmark repository; past this nobody reads them.
 pub const PROBLEMS: usize = 200;
 /// GitHub ignores CODEOWNERS files over 3 MB.

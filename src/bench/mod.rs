@@ -2,6 +2,11 @@
 
 #![deny(clippy::disallowed_methods)]
 
+pub mod changelog;
 pub mod codeowners;
+pub mod layout;
+pub mod master;
+pub mod matrix;
 pub mod recipe;
+pub mod runners;
 pub mod yaml;

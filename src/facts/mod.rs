@@ -24,8 +24,8 @@ mod pr;
 mod sweep;
 
 pub use changelog::{
-    AppendOnly, AppendedConfig, BrokenEntry, Changelog, ChangelogEntry, ChangelogProblem, Isolation,
-    Violation,
+    AppendOnly, AppendedConfig, BrokenEntry, Changelog, ChangelogEntry, ChangelogProblem,
+    Isolation, Violation,
 };
 pub use checklist::{
     Checklist, Details, Explanation, ItemState, Link, MatchedItem, MissingItem, SignOff,
@@ -39,8 +39,8 @@ pub use configs::{
 };
 pub use digest::{canonical, sha256_hex};
 pub use launches::{
-    ArchitectureOverride, EventPublication, Launch, OverrideClass, PublicationState, Recipe, Setting,
-    Unresolved,
+    ArchitectureOverride, EventPublication, Launch, OverrideClass, PublicationState, Recipe,
+    Setting, Unresolved,
 };
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};

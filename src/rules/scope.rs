@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-
 use super::syntax::{self, present_where};
 use super::types::Type;
 use crate::profile::nearest;

@@ -138,7 +138,10 @@ fn a_text_shows_what_a_person_can_read() {
 #[test]
 fn what_is_too_long_or_too_deep_to_be_read_is_refused() {
     let chain = format!("1{} == 1", "+1".repeat(3_000));
-    assert_eq!(condition(&chain), "0: not a Jinja expression: it has 6006 bytes, and 1000 is the most");
+    assert_eq!(
+        condition(&chain),
+        "0: not a Jinja expression: it has 6006 bytes, and 1000 is the most"
+    );
     let nots = format!("{}true", "not ".repeat(50_000));
     assert!(condition(&nots).contains("1000 is the most"));
     assert!(text(&format!("{{{{ {nots} }}}}")).contains("1000 is the most"));
