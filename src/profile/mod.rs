@@ -10,6 +10,9 @@ mod greeting;
 mod groups;
 mod load;
 
+use crate::bench::layout::LayoutNames;
+use crate::bench::matrix::MatrixSettings;
+
 pub use ci::{CiChecks, CiSettings};
 pub use diagnostic::{Diagnostic, nearest};
 pub use document::{Key, Kind, Node, Place, Written};
@@ -73,6 +76,10 @@ pub struct Settings {
     /// What a benchmark run is; absent where the repository has none.
     #[serde(default)]
     pub sweep: Option<SweepSettings>,
+    /// Where the benchmark's files stand and what its generator has as constants; absent where the
+    /// repository holds no such benchmark.
+    #[serde(default)]
+    pub benchmark: Option<BenchmarkSettings>,
     /// Which checks of other apps count.
     #[serde(default)]
     pub ci: CiSettings,
@@ -96,6 +103,16 @@ pub struct Settings {
     /// Whether a review on an older commit counts (ruling: a note; a profile can block).
     #[serde(default)]
     pub review_of_older_commit: Strictness,
+}
+
+/// The benchmark repository's own files.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarkSettings {
+    /// Where they stand.
+    pub layout: LayoutNames,
+    /// What the generator of the matrix has as constants.
+    pub matrix: MatrixSettings,
 }
 
 /// Where the checklist template stands on the default branch.

@@ -1,5 +1,7 @@
 //! `countersign inspect`: what one reader makes of one file, as JSON.
 
+mod bench;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -20,7 +22,8 @@ pub struct Args {
     kind: Kind,
     /// The file that it reads; `-` is standard input.
     file: PathBuf,
-    /// For `codeowners`: the paths whose owners are asked for.
+    /// For `codeowners` the paths whose owners are asked for; for `master` the runners file; for
+    /// `changelog` an older one, to say what was added since.
     paths: Vec<String>,
     /// A profile's folder, or the name of one that is built in.
     #[arg(long, value_name = "DIR|NAME")]
@@ -36,31 +39,43 @@ enum Kind {
     Codeowners,
     /// A YAML file of the benchmark repository, read as its PyYAML does.
     Yaml,
+    /// A master configuration: the rows and evaluations that the generator makes of it.
+    Master,
+    /// A performance changelog.
+    Changelog,
+    /// A launch recipe: every variant of it.
+    Recipe,
     /// A server's log (not built yet).
     Log,
-    /// A performance changelog (not built yet).
-    Changelog,
-    /// A serving recipe (not built yet).
-    Recipe,
     /// Curves whose Pareto points are counted (not built yet).
     Pareto,
     /// A checkpoint's safetensors header (not built yet).
     Safetensors,
 }
 
+impl Args {
+    fn others(&self) -> Vec<PathBuf> {
+        self.paths.iter().map(PathBuf::from).collect()
+    }
+}
+
 /// Runs it.
 pub fn run(args: Args) -> Exit {
     let answer = match args.kind {
-        Kind::Signoff if !args.paths.is_empty() => {
-            Err("`inspect signoff` takes one file; only `codeowners` takes paths".to_owned())
+        Kind::Signoff | Kind::Yaml | Kind::Recipe if !args.paths.is_empty() => {
+            Err("this reader takes one file".to_owned())
         }
+        Kind::Master => bench::master(&args.file, &args.others(), args.rules.as_deref()),
+        Kind::Changelog => bench::changelog(&args.file, &args.others()),
+        Kind::Recipe => bench::recipe(&args.file),
         Kind::Signoff => signoff(&args.file, args.rules.as_deref()),
         Kind::Yaml => {
             read_text(&args.file, limits::YAML_BYTES).and_then(|text| yaml(&args.file, &text))
         }
         Kind::Codeowners => codeowners(&args.file, &args.paths),
-        Kind::Log | Kind::Changelog | Kind::Recipe | Kind::Pareto | Kind::Safetensors => {
-            Err("this reader is not built yet; `signoff` and `codeowners` are".to_owned())
+        Kind::Log | Kind::Pareto | Kind::Safetensors => {
+            Err("this reader is not built yet; `countersign inspect --help` says which are"
+                .to_owned())
         }
     };
     match answer {
