@@ -206,6 +206,7 @@ pub async fn verify(
     let context = Context {
         reader,
         profile: &rules.profile,
+        tables: &rules.tables,
         signoffs,
         repo: &target.repo,
         number: target.number,

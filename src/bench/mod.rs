@@ -2,11 +2,13 @@
 
 #![deny(clippy::disallowed_methods)]
 
+pub mod affected;
 pub mod changelog;
 pub mod codeowners;
 pub mod layout;
 pub mod master;
 pub mod matrix;
 pub mod recipe;
+pub mod reference;
 pub mod runners;
 pub mod yaml;

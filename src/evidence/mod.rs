@@ -5,6 +5,7 @@
 //! reading is as deep as its longest chain of questions and no deeper.
 
 mod accounts;
+mod bench;
 mod checklist;
 mod ci;
 mod codeowners;
@@ -16,7 +17,7 @@ mod people;
 mod pr;
 mod sweep;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, OptionFuture};
@@ -25,6 +26,7 @@ pub use guide::guide;
 
 use crate::facts::{Clock, Fact, Facts, Missing, Origin, OriginKind};
 use crate::profile::Profile;
+use crate::rules::RuleSet;
 use crate::signoff;
 use crate::sources::types::Posted;
 use crate::sources::{ReadError, Reader, RepoName};
@@ -35,6 +37,8 @@ pub struct Context<'a> {
     pub reader: &'a Reader,
     /// How the repository works.
     pub profile: &'a Profile,
+    /// The tables beside the rules, by name.
+    pub tables: &'a BTreeMap<String, serde_json::Value>,
     /// Reads sign-offs and templates by that profile.
     pub signoffs: &'a signoff::Reader,
     /// The repository.
@@ -50,17 +54,31 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// A table in the form that a fact needs.
+    ///
+    /// # Errors
+    /// There is none of that name, or it has another form: the rules' fault, and so ours.
+    fn table<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T, Missing> {
+        let lacking = |what: String| {
+            Missing::ours(format!("the profile's table tables/{name}.yaml {what}"))
+                .with_fix("Mend the table; `countersign rules check` reads it, too.")
+        };
+        let table = self.tables.get(name).ok_or_else(|| lacking("is not there".to_owned()))?;
+        T::deserialize(table).map_err(|error| lacking(format!("cannot be read: {error}")))
+    }
+
     /// Of a pull request on which nobody signed.
     pub fn unsigned(
         reader: &'a Reader,
-        profile: &'a Profile,
+        rules: &'a RuleSet,
         signoffs: &'a signoff::Reader,
         repo: &'a RepoName,
         number: i64,
         date: &'a str,
     ) -> Self {
         let no_signoff = Missing::submission("there is no sign-off");
-        Self { reader, profile, signoffs, repo, number, posted: None, no_signoff, date }
+        let (profile, tables) = (&rules.profile, &rules.tables);
+        Self { reader, profile, tables, signoffs, repo, number, posted: None, no_signoff, date }
     }
 }
 
@@ -80,9 +98,11 @@ pub async fn gather(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Facts {
     let ci = optional(wanted, "ci", ci::ci(context));
     let reuse = optional(wanted, "reuse", commands::reuse(context));
     let overrides = optional(wanted, "overrides", commands::overrides(context));
-    let (pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides) = futures_util::join!(
-        pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides
+    let bench = bench::bench(context, wanted).boxed();
+    let (pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides, bench) = futures_util::join!(
+        pr, signoff, template, checklist, people, owners, sweep, ci, reuse, overrides, bench
     );
+    bench.put(&mut facts);
     put(&mut facts.pr, pr);
     put(&mut facts.signoff, signoff);
     put(&mut facts.template, template);

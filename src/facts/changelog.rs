@@ -69,7 +69,7 @@ pub struct ChangelogProblem {
 }
 
 /// A change that says of itself that it only appends points, held against the two matrices.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendOnly {
     /// Whether a new changelog entry says so.
     pub declared: bool,
@@ -79,6 +79,14 @@ pub struct AppendOnly {
     pub outside: Vec<Violation>,
     /// The selected entries, by key.
     pub configs: Vec<AppendedConfig>,
+    /// Their points that were there and are not any more.
+    pub removed: Vec<Violation>,
+    /// Their rows whose settings differ, so that what was measured is no longer what is described.
+    pub modified: Vec<Violation>,
+    /// Added points that belong to no curve that is there, or to one of another image.
+    pub strange: Vec<Violation>,
+    /// The added points of all of them.
+    pub added: Vec<String>,
     /// Changed files that take part in a benchmark, and whether they can touch existing points.
     pub isolation: Vec<Isolation>,
 }
@@ -88,12 +96,6 @@ pub struct AppendOnly {
 pub struct AppendedConfig {
     /// Its key.
     pub config: String,
-    /// Points that were there and are not any more.
-    pub removed: Vec<Violation>,
-    /// Rows whose settings differ, so that what was measured is no longer what is described.
-    pub modified: Vec<Violation>,
-    /// Added points that belong to no curve that is there, or to one of another image.
-    pub strange: Vec<Violation>,
     /// The added points.
     pub added: Vec<String>,
     /// The entry.

@@ -44,7 +44,7 @@ pub use launches::{
 };
 pub use origin::{Origin, OriginKind};
 pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scope};
-pub use policy::{Deprecation, DeprecationState, Patch, RegistryImage, Waiver};
+pub use policy::{Deprecation, DeprecationState, Patch, Waiver};
 pub use pr::{ChangedFile, Clock, CommitRef, Pr};
 pub use sweep::{
     Chosen, FamilyCount, Job, OverrideCommand, Reuse, ReuseCommand, Sweep, SweepCommit, SweepRun,
@@ -229,8 +229,6 @@ facts! {
     patches: Vec<Patch>,
     /// What is appended to curves, and whether that is all.
     append_only: AppendOnly,
-    /// The affected images as their registries have them, by image.
-    registry: Vec<RegistryImage>,
     /// The benchmark runs on the pull request's commits.
     sweep: Sweep,
     /// The check runs and commit statuses on the assessed commit.

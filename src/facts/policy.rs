@@ -48,25 +48,6 @@ pub enum DeprecationState {
     Unknown,
 }
 
-/// A container image as its registry has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RegistryImage {
-    /// The image as the configuration names it.
-    pub image: String,
-    /// Whether the registry has it; `null` where it cannot be asked.
-    pub exists: Option<bool>,
-    /// The digest that the tag has in the registry.
-    pub digest: Option<String>,
-    /// The digest that the configuration pins.
-    pub pinned_digest: Option<String>,
-    /// Whether both are there and differ.
-    pub differs: bool,
-    /// Why it is not known; empty where it is.
-    pub why: String,
-    /// The registry.
-    pub origin: Origin,
-}
-
 /// Something that changes the engine inside of its image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Patch {

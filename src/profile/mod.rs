@@ -12,6 +12,7 @@ mod load;
 
 use crate::bench::layout::LayoutNames;
 use crate::bench::matrix::MatrixSettings;
+use crate::bench::reference::ScriptNames;
 
 pub use ci::{CiChecks, CiSettings};
 pub use diagnostic::{Diagnostic, nearest};
@@ -109,10 +110,14 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarkSettings {
+    /// The path group of files that can change what a benchmark measures.
+    pub group: String,
     /// Where they stand.
     pub layout: LayoutNames,
     /// What the generator of the matrix has as constants.
     pub matrix: MatrixSettings,
+    /// How launchers find the script of a row that names no recipe.
+    pub scripts: ScriptNames,
 }
 
 /// Where the checklist template stands on the default branch.

@@ -46,7 +46,7 @@ pub async fn gate(
     let target = Target { repo: repo.clone(), number, signoff: Choice::None };
     let (pull, tips) = futures_util::join!(reader.pull(repo, number), reader.tips(repo, number));
     let (pull, tips) = (required(pull?, &target)?, required(tips?, &target)?);
-    let context = Context::unsigned(reader, &rules.profile, signoffs, repo, number, &date);
+    let context = Context::unsigned(reader, rules, signoffs, repo, number, &date);
     let facts = evidence::gather(&context, &BTreeSet::from([SCOPE])).await;
     let scope = match &facts.owners {
         Fact::Known(owners) => owners.scope.clone(),

@@ -22,7 +22,7 @@ pub async fn invitation(
 ) -> Result<Option<String>, ReadError> {
     let Some(words) = &rules.profile.greeting else { return Ok(None) };
     // Nothing that a greeting speaks of depends on the date.
-    let context = Context::unsigned(reader, &rules.profile, signoffs, repo, number, "");
+    let context = Context::unsigned(reader, rules, signoffs, repo, number, "");
     match evidence::guide(&context).await {
         Ok(guide) => Ok(guide.map(|guide| greeting(words, &guide))),
         Err(missing) if missing.cause == Cause::Submission => {

@@ -66,8 +66,27 @@ const PERMISSIONS: &[Permission] = &[
 
 /// Facts that need no more than what every verification needs. One that stands neither here nor in the
 /// table is taken to need everything.
-const FACTS_WITHOUT_MORE: &[&str] =
-    &["clock", "pr", "signoff", "template", "checklist", "reuse", "overrides"];
+const FACTS_WITHOUT_MORE: &[&str] = &[
+    "clock",
+    "pr",
+    "signoff",
+    "template",
+    "checklist",
+    "reuse",
+    "overrides",
+    "layout",
+    "changes",
+    "configs",
+    "points",
+    "changelog",
+    "recipes",
+    "launches",
+    "deprecations",
+    "overrides_arch",
+    "event_publication",
+    "patches",
+    "append_only",
+];
 
 /// On top, where a profile publishes a commit status.
 const STATUSES: Permission =

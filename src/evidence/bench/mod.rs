@@ -1,0 +1,117 @@
+//! The facts on what the pull request changes of the benchmark.
+//!
+//! They stand on the same files and on one another, so that they are gathered together: the two trees,
+//! then the master configurations, changelogs and runners of both, then what the affected points run.
+
+mod append;
+mod changes;
+mod configs;
+mod world;
+
+use std::collections::BTreeSet;
+
+use futures_util::future::OptionFuture;
+
+use self::world::World;
+use super::{Context, checklist, put};
+use crate::facts::{
+    AppendOnly, Changelog, Changes, Config, Details, Facts, Layout, Missing, Point,
+};
+
+/// Facts that need the files, not only the trees.
+const OF_FILES: &[&str] = &["changes", "configs", "points", "changelog", "append_only"];
+
+/// What was found; what is not wanted is `None`.
+#[derive(Default)]
+pub(super) struct Bench {
+    layout: Option<Result<Layout, Missing>>,
+    changes: Option<Result<Changes, Missing>>,
+    configs: Option<Result<Vec<Config>, Missing>>,
+    points: Option<Result<Vec<Point>, Missing>>,
+    changelog: Option<Result<Changelog, Missing>>,
+    append_only: Option<Result<AppendOnly, Missing>>,
+}
+
+impl Bench {
+    /// Puts what was found in its place.
+    pub(super) fn put(self, facts: &mut Facts) {
+        put(&mut facts.layout, self.layout);
+        put(&mut facts.changes, self.changes);
+        put(&mut facts.configs, self.configs);
+        put(&mut facts.points, self.points);
+        put(&mut facts.changelog, self.changelog);
+        put(&mut facts.append_only, self.append_only);
+    }
+
+    /// The same reason for each fact that is wanted.
+    fn lacking(wanted: &BTreeSet<&str>, missing: &Missing) -> Self {
+        fn each<T>(wanted: bool, missing: &Missing) -> Option<Result<T, Missing>> {
+            wanted.then(|| Err(missing.clone()))
+        }
+        let is = |name: &str| wanted.contains(name);
+        Self {
+            layout: each(is("layout"), missing),
+            changes: each(is("changes"), missing),
+            configs: each(is("configs"), missing),
+            points: each(is("points"), missing),
+            changelog: each(is("changelog"), missing),
+            append_only: each(is("append_only"), missing),
+        }
+    }
+}
+
+/// Gathers them.
+pub(super) async fn bench(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Bench {
+    let of_files = OF_FILES.iter().any(|name| wanted.contains(name));
+    if !of_files && !wanted.contains("layout") {
+        return Bench::default();
+    }
+    let Some(settings) = &context.profile.settings.benchmark else {
+        let missing = Missing::submission("the profile names no benchmark")
+            .with_fix("Give the profile a `benchmark`, or take the rule out of it.");
+        return Bench::lacking(wanted, &missing);
+    };
+    let trees = match world::trees(context, settings).await {
+        Ok(trees) => trees,
+        Err(missing) => return Bench::lacking(wanted, &missing),
+    };
+    let layout = wanted.contains("layout").then(|| Ok(configs::layout(context, &trees)));
+    if !of_files {
+        return Bench { layout, ..Bench::default() };
+    }
+    // Whoever signed may have explained an entry; without a sign-off nobody has.
+    let (world, signoff) =
+        futures_util::join!(world::world(context, settings, trees), checklist::signoff(context));
+    let details = signoff.ok().map(|signoff| signoff.details);
+    match world {
+        Ok(world) => Bench { layout, ..of_world(context, &world, wanted, details.as_ref()).await },
+        Err(missing) => Bench { layout, ..Bench::lacking(wanted, &missing) },
+    }
+}
+
+async fn of_world(
+    context: &Context<'_>,
+    world: &World<'_>,
+    wanted: &BTreeSet<&str>,
+    details: Option<&Details>,
+) -> Bench {
+    let found = world.found();
+    let is = |name: &str| wanted.contains(name);
+    let configs = || {
+        let frameworks = context.table("frameworks")?;
+        Ok(configs::configs(world, &found, &frameworks, details))
+    };
+    let append_only = async || {
+        let recipes = append::recipes(context, world).await?;
+        Ok(append::append_only(world, context.profile, &found, &recipes))
+    };
+    let append_only = OptionFuture::from(is("append_only").then(append_only));
+    Bench {
+        layout: None,
+        changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
+        configs: is("configs").then(configs),
+        points: is("points").then(|| Ok(configs::points(world, &found))),
+        changelog: is("changelog").then(|| Ok(changes::changelog(world))),
+        append_only: append_only.await,
+    }
+}
