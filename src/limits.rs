@@ -56,6 +56,8 @@ pub const RECIPE_VARIANTS: usize = 4096;
 pub const CHANGELOG_ENTRIES: usize = 20_000;
 /// Points that one master configuration may come to; the largest real one has 1,600.
 pub const MATRIX_POINTS: usize = 50_000;
+/// Rows read of one table of the document of models; the real ones have some tens.
+pub const MODEL_ROWS: usize = 2_000;
 /// Entries for the same model and hardware that are named of one entry.
 pub const SIBLINGS: usize = 20;
 /// Problems kept of one file of the benchmark repository; past this nobody reads them.

@@ -8,6 +8,7 @@ pub mod codeowners;
 pub mod layout;
 pub mod master;
 pub mod matrix;
+pub mod models;
 pub mod recipe;
 pub mod reference;
 pub mod runners;
