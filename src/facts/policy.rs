@@ -18,6 +18,8 @@ pub struct Deprecation {
     pub scenario: String,
     /// The precision.
     pub precision: String,
+    /// Whether it decodes speculatively.
+    pub speculative: bool,
     /// What is said.
     pub state: DeprecationState,
     /// The last day on which it may be submitted, `YYYY-MM-DD`; `null` where none is named.

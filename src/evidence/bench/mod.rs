@@ -6,6 +6,7 @@
 mod append;
 mod changes;
 mod configs;
+mod deprecations;
 mod world;
 
 use std::collections::BTreeSet;
@@ -15,11 +16,12 @@ use futures_util::future::OptionFuture;
 use self::world::World;
 use super::{Context, checklist, put};
 use crate::facts::{
-    AppendOnly, Changelog, Changes, Config, Details, Facts, Layout, Missing, Point,
+    AppendOnly, Changelog, Changes, Config, Deprecation, Details, Facts, Layout, Missing, Point,
 };
 
 /// Facts that need the files, not only the trees.
-const OF_FILES: &[&str] = &["changes", "configs", "points", "changelog", "append_only"];
+const OF_FILES: &[&str] =
+    &["changes", "configs", "points", "changelog", "append_only", "deprecations"];
 
 /// What was found; what is not wanted is `None`.
 #[derive(Default)]
@@ -30,6 +32,7 @@ pub(super) struct Bench {
     points: Option<Result<Vec<Point>, Missing>>,
     changelog: Option<Result<Changelog, Missing>>,
     append_only: Option<Result<AppendOnly, Missing>>,
+    deprecations: Option<Result<Vec<Deprecation>, Missing>>,
 }
 
 impl Bench {
@@ -41,6 +44,7 @@ impl Bench {
         put(&mut facts.points, self.points);
         put(&mut facts.changelog, self.changelog);
         put(&mut facts.append_only, self.append_only);
+        put(&mut facts.deprecations, self.deprecations);
     }
 
     /// The same reason for each fact that is wanted.
@@ -56,6 +60,7 @@ impl Bench {
             points: each(is("points"), missing),
             changelog: each(is("changelog"), missing),
             append_only: each(is("append_only"), missing),
+            deprecations: each(is("deprecations"), missing),
         }
     }
 }
@@ -80,11 +85,19 @@ pub(super) async fn bench(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Ben
         return Bench { layout, ..Bench::default() };
     }
     // Whoever signed may have explained an entry; without a sign-off nobody has.
-    let (world, signoff) =
-        futures_util::join!(world::world(context, settings, trees), checklist::signoff(context));
+    let document = wanted
+        .contains("deprecations")
+        .then(|| deprecations::document(context, &settings.layout.models));
+    let (world, signoff, document) = futures_util::join!(
+        world::world(context, settings, trees),
+        checklist::signoff(context),
+        OptionFuture::from(document)
+    );
     let details = signoff.ok().map(|signoff| signoff.details);
     match world {
-        Ok(world) => Bench { layout, ..of_world(context, &world, wanted, details.as_ref()).await },
+        Ok(world) => {
+            Bench { layout, ..of_world(context, &world, wanted, details.as_ref(), document).await }
+        }
         Err(missing) => Bench { layout, ..Bench::lacking(wanted, &missing) },
     }
 }
@@ -94,6 +107,7 @@ async fn of_world(
     world: &World<'_>,
     wanted: &BTreeSet<&str>,
     details: Option<&Details>,
+    document: Option<Result<deprecations::Document, Missing>>,
 ) -> Bench {
     let found = world.found();
     let is = |name: &str| wanted.contains(name);
@@ -113,5 +127,7 @@ async fn of_world(
         points: is("points").then(|| Ok(configs::points(world, &found))),
         changelog: is("changelog").then(|| Ok(changes::changelog(world))),
         append_only: append_only.await,
+        deprecations: document
+            .map(|document| Ok(deprecations::deprecations(context, world, &found, &document?))),
     }
 }
