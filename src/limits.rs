@@ -58,6 +58,10 @@ pub const CHANGELOG_ENTRIES: usize = 20_000;
 pub const MATRIX_POINTS: usize = 50_000;
 /// Rows read of one table of the document of models; the real ones have some tens.
 pub const MODEL_ROWS: usize = 2_000;
+/// Launches that are resolved for one verdict; real pull requests have some hundreds at most.
+pub const LAUNCHES: usize = 2_000;
+/// Nesting of an override of a checkpoint's configuration; real ones have three levels.
+pub const OVERRIDE_DEPTH: usize = 20;
 /// Entries for the same model and hardware that are named of one entry.
 pub const SIBLINGS: usize = 20;
 /// Problems kept of one file of the benchmark repository; past this nobody reads them.

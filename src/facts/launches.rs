@@ -37,15 +37,15 @@ pub struct Unresolved {
     pub origin: Origin,
 }
 
-/// How one role of one point is started.
+/// How one role of a row of the matrix is started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Launch {
     /// The point, and the role where there are several.
     pub subject: String,
     /// The key of its entry.
     pub config: String,
-    /// The point's subject.
-    pub point: String,
+    /// The subjects of its points: they differ in concurrency alone.
+    pub points: Vec<String>,
     /// `agg`, `prefill`, `decode` or `frontend`.
     pub role: String,
     /// The framework of its entry.

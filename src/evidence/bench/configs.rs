@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::runs::Runs;
 use super::world::{Found, Side, Trees, World};
 use crate::bench::affected::{self, Change};
 use crate::bench::layout;
@@ -187,7 +188,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     blocks.into_iter()
 }
 
-pub(super) fn points(world: &World<'_>, found: &[Found<'_>]) -> Vec<Point> {
+pub(super) fn points(world: &World<'_>, found: &[Found<'_>], runs: &Runs<'_>) -> Vec<Point> {
     let mut all = Vec::new();
     for found in found {
         let Some(entry) = found.of.head.or(found.of.base) else { continue };
@@ -200,7 +201,9 @@ pub(super) fn points(world: &World<'_>, found: &[Found<'_>]) -> Vec<Point> {
                 affected::Delta::Head => (&world.head, Delta::Head),
                 affected::Delta::Both => (&world.head, Delta::Both),
             };
-            all.push(self::point(world, side, entry, point.row, point.conc, delta));
+            let mut point = self::point(world, side, entry, point.row, point.conc, delta);
+            point.speculative |= runs.speculating.contains(&entry.key);
+            all.push(point);
         }
     }
     all

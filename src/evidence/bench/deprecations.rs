@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::runs::Runs;
 use super::world::{Found, World, text};
 use crate::bench::models::{self, Judgement, Models, Query, State, Words};
 use crate::evidence::in_order::all_in_order;
@@ -45,6 +46,7 @@ pub(super) fn deprecations(
     world: &World<'_>,
     found: &[Found<'_>],
     document: &Document,
+    runs: &Runs<'_>,
 ) -> Vec<Deprecation> {
     let mut all = Vec::new();
     for found in found {
@@ -54,7 +56,8 @@ pub(super) fn deprecations(
             if !found.scenarios.contains(scenario.workload.scenario_type()) {
                 continue;
             }
-            let (name, speculative) = (scenario.workload.name(), row.speculates());
+            let name = scenario.workload.name();
+            let speculative = row.speculates() || runs.speculating.contains(&entry.key);
             if !asked.insert((name.clone(), speculative)) {
                 continue;
             }

@@ -7,6 +7,8 @@ mod append;
 mod changes;
 mod configs;
 mod deprecations;
+mod launches;
+mod runs;
 mod world;
 
 use std::collections::BTreeSet;
@@ -16,12 +18,26 @@ use futures_util::future::OptionFuture;
 use self::world::World;
 use super::{Context, checklist, put};
 use crate::facts::{
-    AppendOnly, Changelog, Changes, Config, Deprecation, Details, Facts, Layout, Missing, Point,
+    AppendOnly, ArchitectureOverride, Changelog, Changes, Config, Deprecation, Details,
+    EventPublication, Facts, Launch, Layout, Missing, Point, Recipe,
 };
 
 /// Facts that need the files, not only the trees.
-const OF_FILES: &[&str] =
-    &["changes", "configs", "points", "changelog", "append_only", "deprecations"];
+const OF_FILES: &[&str] = &[
+    "changes",
+    "configs",
+    "points",
+    "changelog",
+    "append_only",
+    "deprecations",
+    "recipes",
+    "launches",
+    "overrides_arch",
+    "event_publication",
+];
+/// Those that need what the points run, too.
+const OF_RUNS: &[&str] =
+    &["points", "deprecations", "recipes", "launches", "overrides_arch", "event_publication"];
 
 /// What was found; what is not wanted is `None`.
 #[derive(Default)]
@@ -33,6 +49,10 @@ pub(super) struct Bench {
     changelog: Option<Result<Changelog, Missing>>,
     append_only: Option<Result<AppendOnly, Missing>>,
     deprecations: Option<Result<Vec<Deprecation>, Missing>>,
+    recipes: Option<Result<Vec<Recipe>, Missing>>,
+    launches: Option<Result<Vec<Launch>, Missing>>,
+    overrides_arch: Option<Result<Vec<ArchitectureOverride>, Missing>>,
+    event_publication: Option<Result<Vec<EventPublication>, Missing>>,
 }
 
 impl Bench {
@@ -45,6 +65,10 @@ impl Bench {
         put(&mut facts.changelog, self.changelog);
         put(&mut facts.append_only, self.append_only);
         put(&mut facts.deprecations, self.deprecations);
+        put(&mut facts.recipes, self.recipes);
+        put(&mut facts.launches, self.launches);
+        put(&mut facts.overrides_arch, self.overrides_arch);
+        put(&mut facts.event_publication, self.event_publication);
     }
 
     /// The same reason for each fact that is wanted.
@@ -61,6 +85,10 @@ impl Bench {
             changelog: each(is("changelog"), missing),
             append_only: each(is("append_only"), missing),
             deprecations: each(is("deprecations"), missing),
+            recipes: each(is("recipes"), missing),
+            launches: each(is("launches"), missing),
+            overrides_arch: each(is("overrides_arch"), missing),
+            event_publication: each(is("event_publication"), missing),
         }
     }
 }
@@ -120,14 +148,29 @@ async fn of_world(
         Ok(append::append_only(world, context.profile, &found, &recipes))
     };
     let append_only = OptionFuture::from(is("append_only").then(append_only));
+    let runs = OF_RUNS.iter().any(|name| is(name)).then(|| runs::runs(context, world, &found));
+    let (append_only, runs) = futures_util::join!(append_only, OptionFuture::from(runs));
+    let of_runs = |name: &str| {
+        let runs = runs.as_ref().filter(|_| is(name))?;
+        Some(runs.as_ref().map_err(Missing::clone))
+    };
     Bench {
         layout: None,
         changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
         configs: is("configs").then(configs),
-        points: is("points").then(|| Ok(configs::points(world, &found))),
+        points: of_runs("points").map(|runs| Ok(configs::points(world, &found, runs?))),
         changelog: is("changelog").then(|| Ok(changes::changelog(world))),
-        append_only: append_only.await,
-        deprecations: document
-            .map(|document| Ok(deprecations::deprecations(context, world, &found, &document?))),
+        append_only,
+        deprecations: document.zip(of_runs("deprecations")).map(|(document, runs)| {
+            Ok(deprecations::deprecations(context, world, &found, &document?, runs?))
+        }),
+        recipes: of_runs("recipes").map(|runs| Ok(launches::recipes(world, runs?))),
+        launches: of_runs("launches").map(|runs| Ok(launches::launches(world, runs?))),
+        overrides_arch: of_runs("overrides_arch").map(|runs| {
+            Ok(launches::overrides(world, runs?, &context.table("architecture-overrides")?))
+        }),
+        event_publication: of_runs("event_publication").map(|runs| {
+            Ok(launches::publication(world, runs?, &context.table("event-publication")?))
+        }),
     }
 }
