@@ -58,6 +58,14 @@ pub const CHANGELOG_ENTRIES: usize = 20_000;
 pub const MATRIX_POINTS: usize = 50_000;
 /// Rows read of one table of the document of models; the real ones have some tens.
 pub const MODEL_ROWS: usize = 2_000;
+/// One script; the longest real one has 90 KB.
+pub const SCRIPT_BYTES: usize = 1 << 20;
+/// Nesting of a script's syntax; real ones have some tens of levels.
+pub const SCRIPT_DEPTH: usize = 200;
+/// Commands read of one script; the longest real one has 900.
+pub const SCRIPT_COMMANDS: usize = 20_000;
+/// One word of a script, with what its variables stand for.
+pub const WORD_BYTES: usize = 16 << 10;
 /// Launches that are resolved for one verdict; real pull requests have some hundreds at most.
 pub const LAUNCHES: usize = 2_000;
 /// Nesting of an override of a checkpoint's configuration; real ones have three levels.

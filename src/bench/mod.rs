@@ -12,4 +12,5 @@ pub mod models;
 pub mod recipe;
 pub mod reference;
 pub mod runners;
+pub mod script;
 pub mod yaml;
