@@ -9,6 +9,7 @@ pub mod layout;
 pub mod master;
 pub mod matrix;
 pub mod models;
+pub mod patch;
 pub mod recipe;
 pub mod reference;
 pub mod runners;
