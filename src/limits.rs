@@ -66,6 +66,10 @@ pub const SCRIPT_DEPTH: usize = 200;
 pub const SCRIPT_COMMANDS: usize = 20_000;
 /// One word of a script, with what its variables stand for.
 pub const WORD_BYTES: usize = 16 << 10;
+/// Scripts and patches that are scanned for one verdict.
+pub const SCANNED_FILES: usize = 500;
+/// Waivers that are read; the repository has some tens.
+pub const WAIVERS: usize = 300;
 /// Launches that are resolved for one verdict; real pull requests have some hundreds at most.
 pub const LAUNCHES: usize = 2_000;
 /// Nesting of an override of a checkpoint's configuration; real ones have three levels.

@@ -14,4 +14,5 @@ pub mod recipe;
 pub mod reference;
 pub mod runners;
 pub mod script;
+pub mod waiver;
 pub mod yaml;

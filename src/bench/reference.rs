@@ -25,6 +25,12 @@ pub struct ScriptNames {
     pub spec: BTreeMap<String, String>,
     /// What `{suffix}` stands for, by framework.
     pub suffix: BTreeMap<String, String>,
+    /// Variables that a script is started with, by the field of the row that they hold.
+    pub environment: BTreeMap<String, String>,
+    /// Variables that it is started with whatever the row is.
+    pub constants: BTreeMap<String, String>,
+    /// First words of the commands that start a server.
+    pub servers: Vec<String>,
 }
 
 /// What a row runs.

@@ -8,6 +8,7 @@
 //! Source: the scripts under `benchmarks/` of the benchmark repository, and the manual of bash.
 
 mod condition;
+mod launch;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -18,7 +19,10 @@ use std::collections::BTreeMap;
 use tree_sitter::{Node, Parser};
 
 use super::yaml::{Note, Place};
+
 use crate::limits::{SCRIPT_BYTES, SCRIPT_DEPTH};
+
+pub use launch::launches;
 
 /// A script as it is walked.
 #[derive(Debug, Clone, Default)]

@@ -8,6 +8,7 @@ mod changes;
 mod configs;
 mod deprecations;
 mod launches;
+mod patches;
 mod runs;
 mod world;
 
@@ -19,7 +20,7 @@ use self::world::World;
 use super::{Context, checklist, put};
 use crate::facts::{
     AppendOnly, ArchitectureOverride, Changelog, Changes, Config, Deprecation, Details,
-    EventPublication, Facts, Launch, Layout, Missing, Point, Recipe,
+    EventPublication, Facts, Launch, Layout, Missing, Patch, Point, Recipe,
 };
 
 /// Facts that need the files, not only the trees.
@@ -34,10 +35,18 @@ const OF_FILES: &[&str] = &[
     "launches",
     "overrides_arch",
     "event_publication",
+    "patches",
 ];
 /// Those that need what the points run, too.
-const OF_RUNS: &[&str] =
-    &["points", "deprecations", "recipes", "launches", "overrides_arch", "event_publication"];
+const OF_RUNS: &[&str] = &[
+    "points",
+    "deprecations",
+    "recipes",
+    "launches",
+    "overrides_arch",
+    "event_publication",
+    "patches",
+];
 
 /// What was found; what is not wanted is `None`.
 #[derive(Default)]
@@ -53,6 +62,7 @@ pub(super) struct Bench {
     launches: Option<Result<Vec<Launch>, Missing>>,
     overrides_arch: Option<Result<Vec<ArchitectureOverride>, Missing>>,
     event_publication: Option<Result<Vec<EventPublication>, Missing>>,
+    patches: Option<Result<Vec<Patch>, Missing>>,
 }
 
 impl Bench {
@@ -69,6 +79,7 @@ impl Bench {
         put(&mut facts.launches, self.launches);
         put(&mut facts.overrides_arch, self.overrides_arch);
         put(&mut facts.event_publication, self.event_publication);
+        put(&mut facts.patches, self.patches);
     }
 
     /// The same reason for each fact that is wanted.
@@ -89,6 +100,7 @@ impl Bench {
             launches: each(is("launches"), missing),
             overrides_arch: each(is("overrides_arch"), missing),
             event_publication: each(is("event_publication"), missing),
+            patches: each(is("patches"), missing),
         }
     }
 }
@@ -154,7 +166,14 @@ async fn of_world(
         let runs = runs.as_ref().filter(|_| is(name))?;
         Some(runs.as_ref().map_err(Missing::clone))
     };
+    let patches = async || match of_runs("patches") {
+        Some(Ok(runs)) => Some(patches::patches(context, world, runs, details).await),
+        Some(Err(missing)) => Some(Err(missing)),
+        None => None,
+    };
+    let patches = patches().await;
     Bench {
+        patches,
         layout: None,
         changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
         configs: is("configs").then(configs),

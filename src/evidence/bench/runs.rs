@@ -9,12 +9,13 @@ use super::world::{Found, World, bytes, text};
 use crate::bench::master::{Entry, Row, Workload};
 use crate::bench::matrix::MatrixRow;
 use crate::bench::recipe::{self, Launch, Recipe, Role, Setting, Variant};
-use crate::bench::reference::Reference;
+use crate::bench::reference::{Reference, ScriptNames};
+use crate::bench::script;
 use crate::bench::yaml::Place;
 use crate::evidence::Context;
 use crate::evidence::in_order::all_in_order;
 use crate::facts::Missing;
-use crate::limits::LAUNCHES;
+use crate::limits::{LAUNCHES, PROBLEMS};
 
 /// How a recipe says for which of its variants a point is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -94,7 +95,7 @@ pub(super) async fn runs<'w>(
     let paths: BTreeSet<&str> = wanted
         .iter()
         .map(|(_, _, _, reference)| reference)
-        .filter(|reference| reference.in_tree && !reference.is_script)
+        .filter(|reference| reference.in_tree)
         .map(|reference| reference.path.as_str())
         .collect();
     let files = all_in_order(paths.iter().map(async |path| {
@@ -105,7 +106,16 @@ pub(super) async fn runs<'w>(
     .await?;
     let mut problems = Vec::new();
     let mut recipes: BTreeMap<String, Recipe> = BTreeMap::new();
+    let is_script = |path: &str| {
+        let mut of = wanted.iter().filter(|(_, _, _, reference)| reference.path == path);
+        of.any(|(_, _, _, reference)| reference.is_script)
+    };
+    let mut scripts = BTreeMap::new();
     for (path, bytes) in &files {
+        if is_script(path) {
+            scripts.insert(path.clone(), String::from_utf8_lossy(bytes).into_owned());
+            continue;
+        }
         let read = match text(bytes) {
             Ok(text) => recipe::read(path, text).map_err(|error| (error.at, error.to_string())),
             Err(problem) => Err((Place::default(), problem)),
@@ -123,6 +133,14 @@ pub(super) async fn runs<'w>(
             Run { entry, row, reference, points, launches: Vec::new(), unresolved: Vec::new() };
         if let Some(recipe) = recipes.get(&run.reference.path) {
             resolve(&mut run, recipe, &table, &mut launches);
+        } else if let Some(script) = scripts.get(&run.reference.path) {
+            launches += 1;
+            if launches <= LAUNCHES {
+                walk(&mut run, script, &world.settings.scripts);
+            }
+        } else if run.reference.is_script {
+            let what = format!("the script {} is not in the tree", run.reference.path);
+            run.unresolved.push((Place::default(), what));
         } else if !run.reference.is_script {
             let why = if run.reference.in_tree { "cannot be read" } else { "is not in the tree" };
             run.unresolved
@@ -155,6 +173,52 @@ fn resolve(run: &mut Run<'_>, recipe: &Recipe, table: &Speculation, launches: &m
             Ok(launch) => run.launches.push(launch),
             Err(error) => run.unresolved.push((error.at, error.to_string())),
         }
+    }
+}
+
+/// Walks a script with what the row gives it, and takes the servers that it starts.
+fn walk(run: &mut Run<'_>, text: &str, names: &ScriptNames) {
+    let mut known = names.constants.clone();
+    for (variable, field) in &names.environment {
+        known.extend(field_of(run.row, field).map(|value| (variable.clone(), value)));
+    }
+    match script::read(text, &known) {
+        Err(error) => run.unresolved.push((Place::default(), error.to_string())),
+        Ok(script) => {
+            run.launches = script::launches(&run.reference.path, &script, &names.servers);
+            if run.launches.is_empty() {
+                let what = "no command of it starts a server that is known; a shared script does";
+                run.unresolved.push((Place::default(), what.to_owned()));
+            }
+            let unread = script.problems.into_iter().map(|note| (note.at, note.message));
+            run.unresolved.extend(unread);
+            let mut unknown: Vec<(Place, String)> = Vec::new();
+            for setting in
+                run.launches.iter().flat_map(|launch| &launch.roles).flat_map(|r| &r.args)
+            {
+                let text = setting.text();
+                if text.contains('$') && unknown.len() < PROBLEMS {
+                    unknown.push((setting.at, format!("--{} {text}", setting.name)));
+                }
+            }
+            run.unresolved.extend(unknown);
+        }
+    }
+}
+
+/// A field of a row as a script gets it; `a.b` is a field inside of one.
+fn field_of(row: &MatrixRow, field: &str) -> Option<String> {
+    if field == "conc" {
+        return row.conc.first().map(i64::to_string);
+    }
+    let mut parts = field.split('.');
+    let first = row.fields.get(parts.next()?)?;
+    match parts.try_fold(first, |value, part| value.get(part))? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
+            Some(value.to_string())
+        }
+        _ => None,
     }
 }
 

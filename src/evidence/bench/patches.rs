@@ -1,0 +1,327 @@
+//! `patches`: what changes the engine inside of its image, and the waiver for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::runs::Runs;
+use super::world::{Side, World, bytes};
+use crate::bench::layout::under;
+use crate::bench::patch::{Hit, PatchTable, scripts_named};
+use crate::bench::script::{self, Script};
+use crate::bench::waiver::{self, Patched, WaiverTable};
+use crate::bench::yaml::Place;
+use crate::evidence::Context;
+use crate::evidence::in_order::all_in_order;
+use crate::facts::{Details, Missing, Patch, Waiver};
+use crate::limits::{SCANNED_FILES, WAIVERS};
+
+/// A file that is scanned, and what runs it.
+#[derive(Default)]
+struct Scanned {
+    configs: BTreeSet<String>,
+    recipes: BTreeSet<String>,
+    hits: Vec<Hit>,
+    /// Why it was not read.
+    problem: Option<String>,
+}
+
+/// A waiver document.
+struct Document {
+    path: String,
+    waiver: waiver::Waiver,
+    /// Whether it is there before this pull request.
+    before: bool,
+}
+
+/// Scans what affected points run and what the pull request changes.
+pub(super) async fn patches(
+    context: &Context<'_>,
+    world: &World<'_>,
+    runs: &Runs<'_>,
+    details: Option<&Details>,
+) -> Result<Vec<Patch>, Missing> {
+    let table: PatchTable = context.table("engine-patches")?;
+    let words: WaiverTable = context.table("waivers")?;
+    let mut files = wanted(world, runs, &table, context);
+    let mut read = BTreeSet::new();
+    // A script may run others beside it.
+    while let Some(next) = next_unread(&files, &read) {
+        let texts = all_in_order(next.iter().map(async |path| {
+            let found = bytes(context, &world.head.commit, path).await?;
+            Ok::<_, Missing>((path.clone(), found))
+        }))
+        .await?;
+        for (path, bytes) in texts {
+            read.insert(path.clone());
+            let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            scan(world, &table, &path, text.as_deref().unwrap_or_default(), &mut files);
+        }
+    }
+    mounts(&table, runs, &mut files);
+    let changed: BTreeMap<&str, &str> = world
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file.previous_path.as_deref().unwrap_or(&file.path)))
+        .collect();
+    let with_hits = files.iter().filter(|(_, file)| !file.hits.is_empty());
+    let before = all_in_order(with_hits.map(async |(path, _)| {
+        let Some(old) = changed.get(path.as_str()) else { return Ok((path.clone(), None)) };
+        let found = if world.base.tree.contains_key(*old) {
+            bytes(context, &world.base.commit, old).await?
+        } else {
+            None
+        };
+        let text = found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok::<_, Missing>((path.clone(), Some(text.unwrap_or_default())))
+    }))
+    .await?;
+    let before: BTreeMap<String, Option<String>> = before.into_iter().collect();
+    let documents = if before.is_empty() { Vec::new() } else { documents(context, world).await? };
+    let mut all = Vec::new();
+    for (path, file) in &files {
+        let old = before.get(path).and_then(Option::as_ref);
+        let old_hits = old.map(|text| hits_of(&table, path, text));
+        for hit in &file.hits {
+            let is_old = match &old_hits {
+                None => true,
+                Some(old) => old.iter().any(|o| o.kind == hit.kind && o.text == hit.text),
+            };
+            let found = Found { path, file, hit, is_old, unchanged: old_hits.is_none() };
+            all.push(patch(context, world, &words, &documents, details, &found));
+        }
+    }
+    all.sort_by(|a, b| (&a.path, a.line, &a.target).cmp(&(&b.path, b.line, &b.target)));
+    Ok(all)
+}
+
+struct Found<'f> {
+    path: &'f str,
+    file: &'f Scanned,
+    hit: &'f Hit,
+    /// Whether it was there before this pull request.
+    is_old: bool,
+    unchanged: bool,
+}
+
+fn next_unread(files: &BTreeMap<String, Scanned>, read: &BTreeSet<String>) -> Option<Vec<String>> {
+    let room = SCANNED_FILES.saturating_sub(read.len());
+    let next: Vec<String> = files
+        .iter()
+        .filter(|(path, file)| !read.contains(*path) && file.problem.is_none())
+        .map(|(path, _)| path.clone())
+        .take(room)
+        .collect();
+    (!next.is_empty()).then_some(next)
+}
+
+/// The files to begin with: scripts and setup scripts that affected points run, and changed ones.
+fn wanted(
+    world: &World<'_>,
+    runs: &Runs<'_>,
+    table: &PatchTable,
+    context: &Context<'_>,
+) -> BTreeMap<String, Scanned> {
+    let mut files: BTreeMap<String, Scanned> = BTreeMap::new();
+    let mut put = |path: String, config: Option<&str>, recipe: Option<&str>| {
+        if !table.is_scanned(&path) {
+            return;
+        }
+        let file = files.entry(path).or_default();
+        file.configs.extend(config.map(str::to_owned));
+        file.recipes.extend(recipe.map(str::to_owned));
+    };
+    for run in &runs.all {
+        let (key, path) = (run.entry.key.as_str(), run.reference.path.as_str());
+        if run.reference.is_script && run.reference.in_tree {
+            put(path.to_owned(), Some(key), None);
+        }
+        for script in run.launches.iter().filter_map(|launch| launch.setup_script.as_ref()) {
+            let name = script.text();
+            let folders = &world.head.layout.setup_scripts;
+            let found = folders.iter().map(|folder| format!("{folder}{name}"));
+            if let Some(found) = found.into_iter().find(|path| world.head.tree.contains_key(path)) {
+                put(found, Some(key), Some(path));
+            }
+        }
+    }
+    for file in &world.files {
+        let groups = context.profile.groups.of([file.path.as_str()]);
+        let of_benchmark = groups.contains(&world.settings.group);
+        let scanned = table.is_patch(&file.path) || (of_benchmark && file.path.ends_with(".sh"));
+        if scanned && world.head.tree.contains_key(&file.path) {
+            put(file.path.clone(), None, None);
+        }
+    }
+    files
+}
+
+/// Reads one file's hits, and puts the scripts that it runs beside it.
+fn scan(
+    world: &World<'_>,
+    table: &PatchTable,
+    path: &str,
+    text: &str,
+    files: &mut BTreeMap<String, Scanned>,
+) {
+    if table.is_patch(path) {
+        if let Some(file) = files.get_mut(path) {
+            file.hits = hits_of(table, path, text);
+        }
+        return;
+    }
+    let script = match script::read(text, &BTreeMap::new()) {
+        Ok(script) => script,
+        Err(error) => {
+            if let Some(file) = files.get_mut(path) {
+                file.problem = Some(error.to_string());
+                file.hits = vec![unread(&error.to_string())];
+            }
+            return;
+        }
+    };
+    let mut hits = table.scan(&script);
+    if let Some(note) = script.problems.iter().find(|note| note.message.starts_with("more than")) {
+        hits.push(Hit { at: note.at, ..unread(&note.message) });
+    }
+    let (configs, recipes) = match files.get_mut(path) {
+        Some(file) => {
+            file.hits = hits;
+            (file.configs.clone(), file.recipes.clone())
+        }
+        None => return,
+    };
+    for found in beside(world, path, &script) {
+        if table.is_scanned(&found) {
+            let file = files.entry(found).or_default();
+            file.configs.extend(configs.iter().cloned());
+            file.recipes.extend(recipes.iter().cloned());
+        }
+    }
+}
+
+/// A file that was not read to its end is no file without a patch.
+fn unread(why: &str) -> Hit {
+    Hit {
+        at: Place::default(),
+        kind: "unread",
+        target: "a script that cannot be read".to_owned(),
+        text: why.to_owned(),
+    }
+}
+
+/// The scripts in a script's own folder that it names.
+fn beside(world: &World<'_>, path: &str, script: &Script) -> BTreeSet<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let names = script.commands.iter().flat_map(scripts_named);
+    let paths = names.map(|name| format!("{folder}/{name}"));
+    paths.filter(|found| found != path && world.head.tree.contains_key(found)).collect()
+}
+
+fn hits_of(table: &PatchTable, path: &str, text: &str) -> Vec<Hit> {
+    if table.is_patch(path) {
+        // A patch that is not there is none.
+        let hit = Hit {
+            at: Place { line: 1, column: 1 },
+            kind: "patch file",
+            target: path.to_owned(),
+            text: path.to_owned(),
+        };
+        return if text.is_empty() { Vec::new() } else { vec![hit] };
+    }
+    script::read(text, &BTreeMap::new()).map(|script| table.scan(&script)).unwrap_or_default()
+}
+
+/// Mounts of recipes over an engine's files.
+fn mounts(table: &PatchTable, runs: &Runs<'_>, files: &mut BTreeMap<String, Scanned>) {
+    for run in runs.all.iter().filter(|run| !run.reference.is_script) {
+        for launch in &run.launches {
+            for leaf in launch.leaves() {
+                let texts = match &leaf.value {
+                    serde_json::Value::Array(items) => {
+                        items.iter().filter_map(|item| item.as_str()).map(str::to_owned).collect()
+                    }
+                    _ => vec![leaf.text()],
+                };
+                for hit in texts.iter().filter_map(|text| table.mount(&leaf.name, text, leaf.at)) {
+                    let file = files.entry(run.reference.path.clone()).or_default();
+                    file.configs.insert(run.entry.key.clone());
+                    file.recipes.insert(run.reference.path.clone());
+                    if !file.hits.contains(&hit) {
+                        file.hits.push(hit);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every waiver of the assessed commit.
+async fn documents(context: &Context<'_>, world: &World<'_>) -> Result<Vec<Document>, Missing> {
+    let Some(folder) = &world.head.layout.waivers else { return Ok(Vec::new()) };
+    let place = |side: &Side, path: &str| {
+        let name = world.settings.layout.place(path);
+        side.tree.keys().any(|known| world.settings.layout.place(known) == name)
+    };
+    let paths: Vec<&str> = under(&world.head.tree, folder)
+        .filter(|path| path.ends_with(".md"))
+        .take(WAIVERS)
+        .collect();
+    let read = all_in_order(paths.iter().map(async |path| {
+        let found = bytes(context, &world.head.commit, path).await?;
+        Ok::<_, Missing>(((*path).to_owned(), found.unwrap_or_default()))
+    }))
+    .await?;
+    let document = |(path, bytes): (String, bytes::Bytes)| Document {
+        waiver: waiver::read(&String::from_utf8_lossy(&bytes)),
+        before: place(&world.base, &path),
+        path,
+    };
+    Ok(read.into_iter().map(document).collect())
+}
+
+fn patch(
+    context: &Context<'_>,
+    world: &World<'_>,
+    words: &WaiverTable,
+    documents: &[Document],
+    details: Option<&Details>,
+    found: &Found<'_>,
+) -> Patch {
+    let folder = world.head.layout.waivers.clone();
+    let folder =
+        folder.or_else(|| world.settings.layout.waivers.last().cloned()).unwrap_or_default();
+    let own = format!("{folder}{}.md", context.number);
+    let configs: Vec<String> = found.file.configs.iter().cloned().collect();
+    let recipes: Vec<String> = found.file.recipes.iter().cloned().collect();
+    let patched = Patched { path: found.path, configs: &configs, recipes: &recipes };
+    // What was there has been waived before; what is new is waived under this pull request's number.
+    let candidates = documents.iter().filter(|document| {
+        if found.is_old { document.before || document.path == own } else { document.path == own }
+    });
+    let judged = candidates.map(|document| (document.waiver.missing(&patched, words), document));
+    let best = judged.min_by(|a, b| (a.0.len(), &a.1.path).cmp(&(b.0.len(), &b.1.path)));
+    let linked = |path: &str| {
+        let place = world.settings.layout.place(path);
+        details.is_some_and(|details| {
+            details.links.iter().any(|link| link.url.contains(place))
+                || details.text.contains(place)
+        })
+    };
+    let waiver = best.map(|(missing, document)| Waiver {
+        linked: linked(&document.path),
+        proposed: document.waiver.is_proposed(words),
+        origin: world.line(&world.head, &document.path, Place::default()),
+        path: document.path.clone(),
+        missing,
+    });
+    Patch {
+        path: found.path.to_owned(),
+        line: found.hit.at.line,
+        kind: found.hit.kind.to_owned(),
+        target: found.hit.target.clone(),
+        text: found.hit.text.clone(),
+        unchanged: found.unchanged,
+        waiver,
+        waiver_path: own,
+        origin: world.line(&world.head, found.path, found.hit.at).quoting(&found.hit.text),
+    }
+}
