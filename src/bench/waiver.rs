@@ -62,9 +62,8 @@ impl Waiver {
     /// What it lacks to cover a patch; empty where it covers it.
     pub fn missing(&self, patched: &Patched<'_>, table: &WaiverTable) -> Vec<String> {
         let says = |word: &str| self.text.contains(&word.to_lowercase());
-        let base = patched.path.rsplit('/').next().unwrap_or(patched.path);
         let mut missing = Vec::new();
-        if !says(base) {
+        if !self.names(patched.path) {
             missing.push(format!("it does not name {}", patched.path));
         }
         let names = |word: &String| says(word) || says(word.rsplit('/').next().unwrap_or(word));
@@ -87,6 +86,12 @@ impl Waiver {
             missing.push("it links no upstream issue or pull request".to_owned());
         }
         missing
+    }
+
+    /// Whether it names a file, by its path or by its name alone.
+    pub fn names(&self, path: &str) -> bool {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        self.text.contains(&base.to_lowercase())
     }
 
     /// Whether it says of itself that it is not accepted yet.

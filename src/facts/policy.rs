@@ -80,8 +80,8 @@ pub struct Waiver {
     pub path: String,
     /// What it lacks; empty where it covers the patch.
     pub missing: Vec<String>,
-    /// Whether the sign-off's details link it.
-    pub linked: bool,
+    /// Whether the sign-off's details link it; `null` where there is no sign-off to look at.
+    pub linked: Option<bool>,
     /// Whether it says of itself that it is only proposed.
     pub proposed: bool,
     /// The document.

@@ -293,18 +293,21 @@ fn patch(
     let configs: Vec<String> = found.file.configs.iter().cloned().collect();
     let recipes: Vec<String> = found.file.recipes.iter().cloned().collect();
     let patched = Patched { path: found.path, configs: &configs, recipes: &recipes };
-    // What was there has been waived before; what is new is waived under this pull request's number.
+    // What was there has been waived before, by a document that names it; what is new is waived under
+    // this pull request's number.
     let candidates = documents.iter().filter(|document| {
-        if found.is_old { document.before || document.path == own } else { document.path == own }
+        document.path == own
+            || (found.is_old && document.before && document.waiver.names(found.path))
     });
     let judged = candidates.map(|document| (document.waiver.missing(&patched, words), document));
     let best = judged.min_by(|a, b| (a.0.len(), &a.1.path).cmp(&(b.0.len(), &b.1.path)));
     let linked = |path: &str| {
         let place = world.settings.layout.place(path);
-        details.is_some_and(|details| {
+        let links = |details: &Details| {
             details.links.iter().any(|link| link.url.contains(place))
                 || details.text.contains(place)
-        })
+        };
+        details.map(links)
     };
     let waiver = best.map(|(missing, document)| Waiver {
         linked: linked(&document.path),
