@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::runs::Runs;
-use super::world::{Found, Side, Trees, World};
+use super::world::{Found, Side, World};
 use crate::bench::affected::{self, Change};
-use crate::bench::layout;
 use crate::bench::master::{Entry, image_repository};
 use crate::bench::matrix::MatrixRow;
-use crate::evidence::{Context, pr};
 use serde::Deserialize;
 
 use crate::facts::{
@@ -24,11 +22,13 @@ pub(super) struct Frameworks {
     open_source: Vec<String>,
 }
 
-pub(super) fn layout(context: &Context<'_>, trees: &Trees) -> Layout {
-    let web = pr::web(context, &trees.pull);
-    let tree = |(commit, _, found): &(String, layout::Tree, layout::Layout)| {
-        let mut origin = Origin::new(OriginKind::Commit).at_url(format!("{web}/tree/{commit}"));
+pub(super) fn layout(world: &World<'_>) -> Layout {
+    let tree = |side: &Side| {
+        let commit = &side.commit;
+        let mut origin =
+            Origin::new(OriginKind::Commit).at_url(format!("{}/tree/{commit}", world.web));
         origin.commit = Some(commit.clone());
+        let found = &side.layout;
         Tree {
             commit: commit.clone(),
             prefix: found.prefix.clone(),
@@ -42,8 +42,8 @@ pub(super) fn layout(context: &Context<'_>, trees: &Trees) -> Layout {
             origin,
         }
     };
-    let (base, head) = (tree(&trees.base), tree(&trees.head));
-    let moved = trees.base.2.prefix != trees.head.2.prefix;
+    let (base, head) = (tree(&world.base), tree(&world.head));
+    let moved = world.base.layout.prefix != world.head.layout.prefix;
     Layout { base, head, moved }
 }
 

@@ -23,8 +23,9 @@ use crate::facts::{
     EventPublication, Facts, Launch, Layout, Missing, Patch, Point, Recipe,
 };
 
-/// Facts that need the files, not only the trees.
-const OF_FILES: &[&str] = &[
+/// The facts of this room.
+const ALL: &[&str] = &[
+    "layout",
     "changes",
     "configs",
     "points",
@@ -107,8 +108,7 @@ impl Bench {
 
 /// Gathers them.
 pub(super) async fn bench(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Bench {
-    let of_files = OF_FILES.iter().any(|name| wanted.contains(name));
-    if !of_files && !wanted.contains("layout") {
+    if !ALL.iter().any(|name| wanted.contains(name)) {
         return Bench::default();
     }
     let Some(settings) = &context.profile.settings.benchmark else {
@@ -116,29 +116,19 @@ pub(super) async fn bench(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Ben
             .with_fix("Give the profile a `benchmark`, or take the rule out of it.");
         return Bench::lacking(wanted, &missing);
     };
-    let trees = match world::trees(context, settings).await {
-        Ok(trees) => trees,
-        Err(missing) => return Bench::lacking(wanted, &missing),
-    };
-    let layout = wanted.contains("layout").then(|| Ok(configs::layout(context, &trees)));
-    if !of_files {
-        return Bench { layout, ..Bench::default() };
-    }
     // Whoever signed may have explained an entry; without a sign-off nobody has.
     let document = wanted
         .contains("deprecations")
         .then(|| deprecations::document(context, &settings.layout.models));
     let (world, signoff, document) = futures_util::join!(
-        world::world(context, settings, trees),
+        world::world(context, settings),
         checklist::signoff(context),
         OptionFuture::from(document)
     );
     let details = signoff.ok().map(|signoff| signoff.details);
     match world {
-        Ok(world) => {
-            Bench { layout, ..of_world(context, &world, wanted, details.as_ref(), document).await }
-        }
-        Err(missing) => Bench { layout, ..Bench::lacking(wanted, &missing) },
+        Ok(world) => of_world(context, &world, wanted, details.as_ref(), document).await,
+        Err(missing) => Bench::lacking(wanted, &missing),
     }
 }
 
@@ -174,7 +164,7 @@ async fn of_world(
     let patches = patches().await;
     Bench {
         patches,
-        layout: None,
+        layout: is("layout").then(|| Ok(configs::layout(world))),
         changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
         configs: is("configs").then(configs),
         points: of_runs("points").map(|runs| Ok(configs::points(world, &found, runs?))),

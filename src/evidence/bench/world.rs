@@ -16,6 +16,7 @@ use crate::evidence::in_order::{all_in_order, in_order};
 use crate::evidence::{Context, missing, pr};
 use crate::facts::{Missing, Origin};
 use crate::profile::BenchmarkSettings;
+use crate::sources::ReadKey;
 use crate::sources::types::{File, Pull};
 
 /// One revision.
@@ -56,44 +57,53 @@ pub(super) struct Found<'w> {
     pub(super) head_rows: Vec<MatrixRow>,
 }
 
-/// The trees and where they keep what; nothing of the files yet.
-pub(super) struct Trees {
-    pub(super) pull: Pull,
-    pub(super) files: Vec<File>,
-    pub(super) base: (String, Tree, Layout),
-    pub(super) head: (String, Tree, Layout),
+/// A tree, and where it keeps what.
+struct Listed {
+    commit: String,
+    tree: Tree,
+    layout: Layout,
 }
 
-/// Reads the two trees.
-pub(super) async fn trees(
+async fn listed(
     context: &Context<'_>,
     settings: &BenchmarkSettings,
-) -> Result<Trees, Missing> {
-    let (pull, comparison, files) =
-        in_order!(pr::pull(context), pr::comparison(context), pr::files(context))?;
-    let tree = async |commit: String| {
-        let listed = context.reader.tree(context.repo, &commit).await.map_err(missing)?;
-        let listed =
-            listed.ok_or_else(|| Missing::ours(format!("the tree of {commit} is not there")))?;
-        let tree: Tree = listed.into_iter().map(|file| (file.path, file.sha)).collect();
-        let layout = settings.layout.find(&tree);
-        Ok((commit, tree, layout))
-    };
-    let (base, head) = in_order!(tree(comparison.merge_base), tree(pull.head_sha.clone()))?;
-    Ok(Trees { pull, files, base, head })
+    commit: String,
+) -> Result<Listed, Missing> {
+    let files = context.reader.tree(context.repo, &commit).await.map_err(missing)?;
+    let files = files.ok_or_else(|| Missing::ours(format!("the tree of {commit} is not there")))?;
+    let tree: Tree = files.into_iter().map(|file| (file.path, file.sha)).collect();
+    let layout = settings.layout.find(&tree);
+    Ok(Listed { commit, tree, layout })
 }
 
 /// Reads what both revisions say.
+///
+/// The head's tree needs the pull request alone. The merge base comes with the comparison, and with it
+/// which files differ: those that the head's layout names are asked for at once with the base's tree, for
+/// they stand in the same places nearly always.
 pub(super) async fn world<'a>(
     context: &Context<'_>,
     settings: &'a BenchmarkSettings,
-    trees: Trees,
 ) -> Result<World<'a>, Missing> {
-    let Trees { pull, files, base, head } = trees;
+    let head = async { listed(context, settings, pr::pull(context).await?.head_sha).await };
+    let (pull, comparison, files, head) =
+        in_order!(pr::pull(context), pr::comparison(context), pr::files(context), head)?;
+    let named = [&head.layout.changelog, &head.layout.runners].into_iter().flatten();
+    let named: BTreeSet<&String> = named.chain(&head.layout.masters).collect();
+    context.reader.read_ahead(files.iter().filter(|file| named.contains(&file.path)).map(|file| {
+        ReadKey::File {
+            repo: context.repo.clone(),
+            commit: comparison.merge_base.clone(),
+            path: file.path.clone(),
+        }
+    }));
     // A file that both have alike is read once, at the assessed commit.
-    let shared: BTreeMap<String, String> = head.1.clone();
-    let (base, head) =
-        in_order!(side(context, base, Some((&pull.head_sha, &shared))), side(context, head, None))?;
+    let (head_commit, head_tree) = (head.commit.clone(), head.tree.clone());
+    let base = async {
+        let base = listed(context, settings, comparison.merge_base.clone()).await?;
+        side(context, base, Some((&head_commit, &head_tree))).await
+    };
+    let (base, head) = in_order!(base, side(context, head, None))?;
     let difference = changelog::compare(&base.changelog.entries, &head.changelog.entries);
     let web = pr::web(context, &pull);
     Ok(World { settings, web, pull, files, base, head, difference })
@@ -110,7 +120,7 @@ pub(super) async fn bytes(
 
 async fn side(
     context: &Context<'_>,
-    (commit, tree, layout): (String, Tree, Layout),
+    Listed { commit, tree, layout }: Listed,
     other: Option<(&String, &Tree)>,
 ) -> Result<Side, Missing> {
     let read = async |path: &String| {
