@@ -291,6 +291,7 @@ fn subject(
         rules_digest: rules.digest.clone(),
         evidence_digest: format!("sha256:{}", facts.digest([SCOPE])),
         partial: false,
+        changed: facts.changes.known().map(|changes| changes.sentence.clone()),
         discarded: Vec::new(),
     }
 }

@@ -146,7 +146,11 @@ async fn what_is_proven_is_filled_in_and_the_template_stays_as_it_is() {
     let filled = format!("{} [run 38412750933]({run})", proven.replace("[ ]", "[x]"));
     assert_eq!(template.matches(proven).count(), 1);
     let (drafted, rest) = stdout.split_once(&format!("{DETAILS}\n")).unwrap();
-    assert_eq!(format!("{drafted}{DETAILS}\n"), form.replace(proven, &filled));
+    assert!(drafted.contains(&filled), "{drafted}");
+    // What is proven is checked, and nothing else differs from the template.
+    let unchecked = drafted.replace(&filled, proven).replace("- [x] ", "- [ ] ");
+    assert_eq!(format!("{unchecked}{DETAILS}\n"), form);
+    assert_eq!(drafted.matches("- [x] ").count(), 6, "{drafted}");
     let head = stand_in.sha("head");
     let said = format!(
         "> Proven by machine at [`{}`](https://github.com/SemiAnalysisAI/InferenceX/commit/{head}):",
@@ -160,7 +164,13 @@ async fn what_is_proven_is_filled_in_and_the_template_stays_as_it_is() {
     assert!(stderr.contains("  item 2 (Code quality): only a person can judge it\n"), "{stderr}");
     assert!(stderr.contains("\nCan sign: @nv-marie, @nv-ada.\n"), "{stderr}");
     let open = items(&stdout).iter().filter(|(checked, _)| !checked).count();
-    assert_eq!(stdout.matches(PLACEHOLDER).count(), open, "one line for each open item");
+    let explained = stdout.matches(": not applicable: ").count();
+    assert_eq!(explained, 1, "append-only does not apply");
+    assert_eq!(
+        stdout.matches(PLACEHOLDER).count(),
+        open - explained,
+        "one line for each open item"
+    );
 }
 
 #[tokio::test]
@@ -180,6 +190,8 @@ async fn a_draft_as_it_is_is_rejected_for_exactly_what_is_open() {
     let open: Vec<&str> = items(&drafted.stdout)
         .into_iter()
         .filter_map(|(checked, text)| (!checked).then_some(text))
+        // What does not apply is explained.
+        .filter(|text| !text.contains("append-only: true"))
         .collect();
     assert!(open.len() > 2);
     assert_eq!(fails.len(), open.len(), "{fails:#?}");
@@ -198,14 +210,19 @@ async fn without_a_run_the_item_stays_open_and_it_says_how_to_get_one() {
     let stand_in = serve(unsigned(B200).with(|case| case.spec.runs.clear())).await;
     let Ran { code, stdout, stderr } = draft(&stand_in, &[]).await;
     assert_eq!(code, 0, "{stderr}");
-    assert!(items(&stdout).iter().all(|(checked, _)| !checked), "{stdout}");
+    assert!(
+        items(&stdout).iter().all(|(checked, text)| !checked || !text.contains("PR validation"))
+    );
     assert!(!stdout.contains("/actions/runs/"), "{stdout}");
     let todo = format!(
         "- Item 3 (Sweep): {PLACEHOLDER}. To do: No passing sweep was found on any commit of this \
          pull request. Fix: Run a full sweep"
     );
     assert!(stdout.contains(&todo), "{stdout}");
-    assert!(stderr.contains("17 items: 0 proven, 0 not applicable, 16 yours, 1 failing\n"));
+    assert!(
+        stderr.contains("17 items: 5 proven, 1 not applicable, 10 yours, 1 failing\n"),
+        "{stderr}"
+    );
     assert!(stderr.contains("  item 3 (Sweep): No passing sweep was found"), "{stderr}");
     assert!(stderr.contains("    fix: Run a full sweep on a current commit"), "{stderr}");
     // The missing reuse command is told, and its line to paste is no line of the draft.
@@ -236,7 +253,8 @@ async fn an_item_that_does_not_apply_is_explained_and_not_checked() {
     let (_, verdict) = verdict(&stand_in).await;
     let told = row(&verdict, "checklist")["findings"].to_string();
     let explained = "The item is not checked, and explained by `Item 3 (Sweep): not applicable";
-    assert_eq!(told.matches("The item is not checked, and explained by").count(), 1, "{told}");
+    // The sweep, both items of images, deprecated models, architecture, patches, append-only.
+    assert_eq!(told.matches("The item is not checked, and explained by").count(), 7, "{told}");
     assert!(told.contains(explained), "{told}");
 }
 
@@ -266,8 +284,10 @@ async fn hostile_titles_branches_and_paths_leave_no_markdown_in_the_draft() {
     post(&stand_in, 4_999_000_001, "nv-marie", "2026-10-13T07:30:00Z", &stdout).await;
     let (_, verdict) = verdict(&stand_in).await;
     let told = row(&verdict, "checklist")["findings"].to_string();
-    assert!(!told.contains("explained by"), "{told}");
-    assert_eq!(items(&stdout).iter().filter(|(checked, _)| *checked).count(), 0);
+    assert_eq!(told.matches("explained by").count(), 1, "append-only does not apply: {told}");
+    let checked: Vec<&str> =
+        items(&stdout).into_iter().filter_map(|(checked, text)| checked.then_some(text)).collect();
+    assert!(!checked.iter().any(|text| text.contains("code quality") || text.contains("evals")));
 }
 
 #[tokio::test]
@@ -282,7 +302,9 @@ async fn what_cannot_be_read_leaves_its_items_open_and_ends_with_3() {
     let Ran { code, stdout, stderr } = draft(&stand_in, &[]).await;
     assert_eq!(code, 3, "{stderr}");
     assert_eq!(items(&stdout).len(), items(&whole.stdout).len());
-    assert!(items(&stdout).iter().all(|(checked, _)| !checked), "{stdout}");
+    assert!(
+        items(&stdout).iter().all(|(checked, text)| !checked || !text.contains("PR validation"))
+    );
     assert!(
         stderr.contains("Could not be read; draft again later:\n  item 3 (Sweep): "),
         "{stderr}"
@@ -304,7 +326,12 @@ async fn a_record_gives_the_same_draft_and_a_clone_one_without_what_github_has()
     let arguments = ["draft", "--git-dir", &git_dir, "--base", &base, "--head", &head];
     let local = countersign(&stand_in, &arguments).await;
     assert_eq!(local.code, 0, "{}", local.stderr);
-    assert!(items(&local.stdout).iter().all(|(checked, _)| !checked), "{}", local.stdout);
+    // What lies in the files is proven from a clone, too; what GitHub has is not.
+    let proven =
+        items(&local.stdout).into_iter().filter_map(|(checked, text)| checked.then_some(text));
+    let proven: Vec<&str> = proven.collect();
+    assert_eq!(proven.len(), 5, "{}", local.stdout);
+    assert!(!proven.iter().any(|text| text.contains("PR validation")));
     assert_eq!(items(&local.stdout).len(), 17);
 }
 

@@ -133,6 +133,7 @@ fn verdict(hostile: &str, tries: Tries) -> Verdict {
             rules_digest: hostile.to_owned(),
             evidence_digest: hostile.to_owned(),
             partial: true,
+            changed: None,
             discarded: vec![
                 discarded(hostile, DiscardedKind::Command),
                 discarded(hostile, DiscardedKind::SignOff),

@@ -79,6 +79,7 @@ pub fn check_output(verdict: &Verdict, options: &CommentOptions<'_>, preface: &s
     let rows = shown(verdict);
     let (open, quiet) = rows.split_at(rows.partition_point(|row| Place::of(row) != Place::Quiet));
     let mut head = vec![header(verdict).to_owned(), sentence(verdict)];
+    head.extend(verdict.changed.as_ref().map(|changed| format!("What changes: {changed}.")));
     if !preface.is_empty() {
         head.push(preface.to_owned());
     }

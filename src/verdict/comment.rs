@@ -69,7 +69,8 @@ pub fn comment_after(
         _ => Some(sentence(verdict)),
     };
     let calls = called(verdict, options.escalations);
-    for paragraph in opening.into_iter().chain(calls) {
+    let changed = verdict.changed.as_ref().map(|changed| format!("What changes: {changed}."));
+    for paragraph in opening.into_iter().chain(changed).chain(calls) {
         head.push_str("\n\n");
         head.push_str(&paragraph);
     }

@@ -27,6 +27,8 @@ pub struct Subject {
     pub evidence_digest: String,
     /// Whether only some rules were asked for.
     pub partial: bool,
+    /// What the pull request changes of the benchmark, in a sentence of ours.
+    pub changed: Option<String>,
     /// What was probably meant to count and did not, oldest first.
     pub discarded: Vec<Discarded>,
 }
@@ -73,6 +75,7 @@ pub fn conclude(mut rows: Vec<Row>, subject: Subject, tries: Tries) -> Verdict {
         rules_digest: subject.rules_digest,
         evidence_digest: subject.evidence_digest,
         checks: rows,
+        changed: subject.changed,
         discarded: subject.discarded,
     };
     verdict.id = digest(&verdict);

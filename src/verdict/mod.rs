@@ -102,6 +102,9 @@ pub struct Verdict {
     pub rules_digest: String,
     /// SHA-256 over the facts that the selected rules name (`sha256:` and 64 hex digits).
     pub evidence_digest: String,
+    /// What the pull request changes of the benchmark, in a sentence of ours made of counts; `null` where
+    /// that was not asked for or is not known.
+    pub changed: Option<String>,
     /// One row a check, by number, template items last.
     pub checks: Vec<Row>,
     /// What somebody probably meant to count and what did not, oldest first.

@@ -32,6 +32,7 @@ pub(crate) fn subject() -> Subject {
         rules_digest: format!("sha256:{}", "4".repeat(64)),
         evidence_digest: format!("sha256:{}", "5".repeat(64)),
         partial: false,
+        changed: None,
         discarded: Vec::new(),
     }
 }

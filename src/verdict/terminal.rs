@@ -31,6 +31,9 @@ impl Paint {
 pub fn text(verdict: &Verdict, color: bool) -> String {
     let paint = Paint { color };
     let mut out = format!("{}\n{}\n", title(verdict, &paint), subject(verdict));
+    if let Some(changed) = &verdict.changed {
+        out.push_str(&format!("What changes: {changed}.\n"));
+    }
     let mut place = None;
     for row in shown(verdict) {
         // A blank line where the kind changes, and around whatever has more than one line.

@@ -171,7 +171,11 @@ async fn of_world(
         changelog: is("changelog").then(|| Ok(changes::changelog(world))),
         append_only,
         deprecations: document.zip(of_runs("deprecations")).map(|(document, runs)| {
-            Ok(deprecations::deprecations(context, world, &found, &document?, runs?))
+            // Where nothing is affected, nobody asks for the document.
+            match found.iter().any(|found| found.of.head.is_some()) {
+                true => Ok(deprecations::deprecations(context, world, &found, &document?, runs?)),
+                false => Ok(Vec::new()),
+            }
         }),
         recipes: of_runs("recipes").map(|runs| Ok(launches::recipes(world, runs?))),
         launches: of_runs("launches").map(|runs| Ok(launches::launches(world, runs?))),
