@@ -8,7 +8,7 @@ mod rights;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::evidence::{self, Context};
-use crate::facts::{Cause, Facts, Missing, SignOffKind};
+use crate::facts::{Cause, FACT_NAMES, Facts, Missing, SignOffKind};
 use crate::rules::{RuleSet, evaluate};
 use crate::signoff;
 use crate::sources::types::{Posted, Pull, Tips};
@@ -55,6 +55,8 @@ pub struct Options {
     pub now: DateTime<Utc>,
     /// Ids of the only rules to evaluate; all of them where `None`.
     pub only: Option<Vec<String>>,
+    /// Whether every fact is gathered, also those that no rule asks for.
+    pub every_fact: bool,
     /// What may still happen to a row that is undecided.
     pub tries: Tries,
 }
@@ -202,7 +204,10 @@ pub async fn verify(
     let ((posted, heard), pull, tips) =
         (resolved?, required(pull?, target)?, required(tips?, target)?);
 
-    let wanted = rules.facts_needed(options.only.as_deref());
+    let wanted = match options.every_fact {
+        true => FACT_NAMES.iter().copied().collect(),
+        false => rules.facts_needed(options.only.as_deref()),
+    };
     let context = Context {
         reader,
         profile: &rules.profile,

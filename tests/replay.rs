@@ -366,7 +366,7 @@ async fn cold_and_warm_reads_give_one_record_and_one_verdict() {
         signoff: Choice::This(SignOffKind::IssueComment, i64::try_from(SIGN_OFF).unwrap()),
     };
     let now = "2026-10-13T08:00:00Z".parse().unwrap();
-    let options = Options { now, only: None, tries: Tries::Last };
+    let options = Options { now, only: None, every_fact: false, tries: Tries::Last };
     let mut reads = Vec::new();
     for _ in 0..2 {
         let live = Live::new(Arc::clone(&client)).with_cache(Arc::clone(&cache));

@@ -5,6 +5,7 @@
 
 mod checklist;
 mod codeowner;
+mod content;
 mod discarded;
 mod example;
 mod exits;

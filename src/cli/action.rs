@@ -205,7 +205,8 @@ impl Job<'_> {
                 number,
                 signoff: Choice::This(signoff.kind, signoff.id),
             };
-            let options = Options { now: target::now(), only: None, tries: Tries::Last };
+            let options =
+                Options { now: target::now(), only: None, every_fact: false, tries: Tries::Last };
             let verdict = verify::verify(reader, self.rules, self.signoffs, &target, &options);
             match Box::pin(verdict).await {
                 Ok(assessment) => assessed.push(assessment),

@@ -14,8 +14,9 @@ pub struct Args {
 /// Runs it.
 pub fn run(args: Args) -> Exit {
     super::block_on(async move {
+        let replayed = args.target.source.replay.is_some();
         let opened = match args.target.open() {
-            Ok(opened) => opened,
+            Ok(opened) => opened.with_every_fact(replayed),
             Err(error) => return super::bad(&error),
         };
         let assessment = match opened.assess().await {

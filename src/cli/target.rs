@@ -169,7 +169,7 @@ impl SourceArgs {
             source = Arc::new(clone) as Arc<dyn Source>;
             target = Target { repo: self.repo, number: self.pr, signoff };
             let tries = Tries::Offline;
-            options = Options { now: now.unwrap_or_else(Utc::now), only, tries };
+            options = Options { now: now.unwrap_or_else(Utc::now), only, every_fact: false, tries };
         } else {
             let host;
             (target, host) = parse_target(&self.target.unwrap_or_default())?;
@@ -183,7 +183,7 @@ impl SourceArgs {
             let made = client.insert(Arc::new(made));
             source = Arc::new(Live::new(Arc::clone(made)));
             let tries = Tries::Last;
-            options = Options { now: now.unwrap_or_else(Utc::now), only, tries };
+            options = Options { now: now.unwrap_or_else(Utc::now), only, every_fact: false, tries };
         }
         let signoffs = rules.profile.reader().map_err(|error| error.to_string())?;
         Ok(Opened {
@@ -207,6 +207,13 @@ impl Opened {
     /// As [`crate::verify::verify`].
     pub async fn assess(&self) -> Result<Assessment, VerifyError> {
         verify(&self.reader, &self.rules, &self.signoffs, &self.target, &self.options).await
+    }
+
+    /// The same, with every fact: also those that no rule asks for. A record holds no more than was asked,
+    /// and a choice of rules stays one.
+    pub fn with_every_fact(mut self, replayed: bool) -> Self {
+        self.options.every_fact = !replayed && self.options.only.is_none();
+        self
     }
 
     /// Writes the record that was asked for and tells the timings, after the assessment.
@@ -301,7 +308,7 @@ impl Opening {
         let target = Target { repo: question.repo, number: question.number, signoff };
         let tries = if question.offline { Tries::Offline } else { Tries::Last };
         let only = only.or(question.only);
-        Ok((Arc::new(replay), target, Options { now: recorded, only, tries }))
+        Ok((Arc::new(replay), target, Options { now: recorded, only, every_fact: false, tries }))
     }
 }
 

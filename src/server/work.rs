@@ -303,6 +303,7 @@ impl Verifications {
         let options = Options {
             now: self.rules_now(),
             only: None,
+            every_fact: false,
             tries: if last { Tries::Last } else { Tries::Left },
         };
         let loaded = at.loaded;

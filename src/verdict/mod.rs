@@ -103,7 +103,8 @@ pub struct Verdict {
     /// SHA-256 over the facts that the selected rules name (`sha256:` and 64 hex digits).
     pub evidence_digest: String,
     /// What the pull request changes of the benchmark, in a sentence of ours made of counts; `null` where
-    /// that was not asked for or is not known.
+    /// that was not asked for or is not known. Not part of the JSON: the fact `changes` is it.
+    #[serde(skip)]
     pub changed: Option<String>,
     /// One row a check, by number, template items last.
     pub checks: Vec<Row>,
