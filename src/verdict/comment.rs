@@ -29,6 +29,9 @@ pub fn marker(signoff: &SignedBy) -> String {
     marker_of(&format!("{}/{}", signoff.kind.as_str(), signoff.id))
 }
 
+/// How the first line of everything begins that is posted in a conversation.
+pub const MARKERS: &str = "<!-- countersign ";
+
 /// The same of a sign-off's `KIND/ID`.
 pub fn marker_of(key: &str) -> String {
     format!("<!-- countersign signoff={key} -->")

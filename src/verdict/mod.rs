@@ -26,7 +26,7 @@ mod waiting;
 
 pub use change::{RowSummary, Summary, changed};
 pub use check::{Annotation, AnnotationLevel, CheckOutput, check_output};
-pub use comment::{CommentOptions, comment, comment_after, marker, marker_of};
+pub use comment::{CommentOptions, MARKERS, comment, comment_after, marker, marker_of};
 pub use conclude::{Subject, Tries, conclude};
 pub use discarded::{Discarded, DiscardedKind};
 pub use draft::{Answer, Draft, Standing};

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::signoff::settings::ReuseSettings;
 use crate::signoff::{self, CommandKind, NearCommand, NotASignOff};
 use crate::sources::types::Posted;
-use crate::verdict::{Discarded, DiscardedKind};
+use crate::verdict::{Discarded, DiscardedKind, MARKERS};
 
 /// Why a command that stands in the right form has no effect where it stands.
 const NOT_IN_CONVERSATION: &str =
@@ -74,6 +74,11 @@ pub(super) fn why_no_signoff(signoffs: &signoff::Reader, posted: &Posted) -> Opt
 
 /// A comment that was probably meant as a sign-off, or speaks as one, and is none.
 pub(super) fn signoff(signoffs: &signoff::Reader, posted: &Posted) -> Option<Discarded> {
+    // What we write ourselves quotes the checklist, and nobody takes it for a sign-off. A person's
+    // marker means nothing.
+    if is_machine(posted) && posted.body.starts_with(MARKERS) {
+        return None;
+    }
     let read = recognise(signoffs, &posted.body);
     let line = read.as_ref().err().and_then(|not| not.line);
     let why = match (unfit(signoffs, posted), read) {

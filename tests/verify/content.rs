@@ -457,12 +457,11 @@ async fn hostile_files_end_in_a_finding() {
             verdict.row(id).expect("fail", &["unverified: ", said]);
         }
     }
-    // Names that are options or have line breaks are names.
+    // A name that looks like an option is a name.
     let verdict = of(B200, |case| {
         case.write("head/benchmarks/single_node/--upload-pack=x.sh", "pip install vllm\n");
-        case.write("head/benchmarks/single_node/a\nb.sh", "pip install vllm\n");
     })
     .await;
     let row = verdict.row("engine-patch");
-    row.expect("fail", &["--upload-pack=x.sh"]);
+    row.expect("fail", &["`pip install vllm`, and there is no waiver"]);
 }
