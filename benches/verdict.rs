@@ -91,7 +91,8 @@ async fn recorded(rules: &RuleSet, folder: &std::path::Path) -> (Target, Options
         (spec.repository.parse().unwrap(), number, spec.now.clone())
     };
     let target = Target { repo, number, signoff: Choice::Newest };
-    let options = Options { now: now.parse().unwrap(), only: None, tries: Tries::Last };
+    let options =
+        Options { now: now.parse().unwrap(), only: None, every_fact: false, tries: Tries::Last };
     let client = Client::with_token(&stand_in.url, Some(PERSONAL_TOKEN.into())).unwrap();
     let reader = Reader::new(Arc::new(Live::new(Arc::new(client))));
     let Assessment { verdict, .. } = assess(&reader, rules, &target, &options).await;
@@ -127,6 +128,7 @@ fn subject(verdict: Verdict) -> Subject {
         rules_digest: verdict.rules_digest,
         evidence_digest: verdict.evidence_digest,
         partial: false,
+        changed: None,
         discarded: verdict.discarded,
     }
 }

@@ -266,9 +266,10 @@ async fn a_job_that_may_only_read_leaves_the_verdict_in_its_summary_and_says_so(
     assert!(ended.summary.contains("`/countersign verify`"), "{}", ended.summary);
     assert!(ended.summary.contains("**APPROVED**"), "{}", ended.summary);
     assert_eq!(ended.outputs["comment-url"], "");
-    let world = stand_in.world();
-    assert!(written(&world).is_empty() && checks(&world).is_empty());
-    drop(world);
+    {
+        let world = stand_in.world();
+        assert!(written(&world).is_empty() && checks(&world).is_empty());
+    }
 
     // Not of a fork, it is the workflow that has to be mended.
     let stand_in = parcel(|_| {}).await;

@@ -170,9 +170,9 @@ pub enum Topology {
     /// Several nodes.
     Multi {
         /// Prefill workers; all workers where they are not apart.
-        prefill: Worker,
+        prefill: Box<Worker>,
         /// Decode workers; none where they are not apart.
-        decode: Worker,
+        decode: Box<Worker>,
         /// Nodes, where the row says how many.
         nodes: Option<i64>,
     },

@@ -308,11 +308,11 @@ impl Reader {
             let prefill = self.worker(worker, settings);
             let decode =
                 Worker { count: 0, settings: Vec::new(), settings_at: None, ..prefill.clone() };
-            return Some(Topology::Multi { prefill, decode, nodes: self.int(node, "num-nodes") });
+            return Some(multi(prefill, decode, self.int(node, "num-nodes")));
         }
         if let (Some(prefill), Some(decode)) = (node.get("prefill"), node.get("decode")) {
             let (prefill, decode) = (self.worker(prefill, settings), self.worker(decode, settings));
-            return Some(Topology::Multi { prefill, decode, nodes: self.int(node, "num-nodes") });
+            return Some(multi(prefill, decode, self.int(node, "num-nodes")));
         }
         if node.get("tp").is_some() {
             return Some(Topology::Single(self.parallelism(node)));
@@ -405,6 +405,10 @@ impl Reader {
         }
         conc
     }
+}
+
+fn multi(prefill: Worker, decode: Worker, nodes: Option<i64>) -> Topology {
+    Topology::Multi { prefill: Box::new(prefill), decode: Box::new(decode), nodes }
 }
 
 /// What an entry says for all of its rows.

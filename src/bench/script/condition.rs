@@ -60,7 +60,7 @@ fn both(
 fn unary(source: &str, node: Node<'_>, variables: &Variables) -> Option<bool> {
     let operator = raw(source, node.child_by_field_name("operator").or_else(|| node.child(0))?);
     let count = node.child_count();
-    let operand = node.child(u32::try_from(count.checked_sub(1)?).ok()?)?;
+    let operand = node.child(count.checked_sub(1)?)?;
     if operator == "!" {
         return holds(source, operand, variables).map(|holds| !holds);
     }

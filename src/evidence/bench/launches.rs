@@ -187,7 +187,7 @@ pub(super) fn overrides(
 
 /// A mapping that is written as JSON text, read; everything else as it is.
 fn parsed(value: &Json) -> Json {
-    let text = value.as_str().map(|text| serde_json::from_str(text));
+    let text = value.as_str().map(serde_json::from_str);
     match text {
         Some(Ok(parsed)) => parsed,
         _ => value.clone(),
