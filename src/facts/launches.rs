@@ -20,8 +20,10 @@ pub struct Recipe {
     pub changed: bool,
     /// Whether it stands in the tree of the assessed commit.
     pub in_tree: bool,
-    /// What of it could not be resolved, and why.
+    /// What of it could not be read or resolved, and why.
     pub unresolved: Vec<Unresolved>,
+    /// Arguments of a server whose value is set where this verifier does not see it.
+    pub open_settings: Vec<Unresolved>,
     /// Scripts that it has run inside of the serving container before serving.
     pub setup_scripts: Vec<String>,
     /// Its first line, or that of the variant.

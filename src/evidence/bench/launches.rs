@@ -33,6 +33,7 @@ pub(super) fn recipes(world: &World<'_>, runs: &Runs<'_>) -> Vec<Recipe> {
             changed: changed.contains(run.reference.path.as_str()),
             in_tree: run.reference.in_tree,
             unresolved: Vec::new(),
+            open_settings: Vec::new(),
             setup_scripts: Vec::new(),
             origin: line(world, run, at),
         });
@@ -44,10 +45,14 @@ pub(super) fn recipes(world: &World<'_>, runs: &Runs<'_>) -> Vec<Recipe> {
                 }
             }
         }
-        for (at, what) in run.unresolved.iter().take(PROBLEMS) {
-            let found = Unresolved { what: what.clone(), origin: line(world, run, *at) };
-            if !recipe.unresolved.contains(&found) {
-                recipe.unresolved.push(found);
+        for (found, list) in
+            [(&run.unresolved, &mut recipe.unresolved), (&run.open, &mut recipe.open_settings)]
+        {
+            for (at, what) in found.iter().take(PROBLEMS) {
+                let found = Unresolved { what: what.clone(), origin: line(world, run, *at) };
+                if !list.contains(&found) {
+                    list.push(found);
+                }
             }
         }
     }

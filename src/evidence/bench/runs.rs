@@ -40,6 +40,8 @@ pub(super) struct Run<'w> {
     pub(super) launches: Vec<Launch>,
     /// Why that is not known, or what of it is not.
     pub(super) unresolved: Vec<(Place, String)>,
+    /// Arguments whose value is not known.
+    pub(super) open: Vec<(Place, String)>,
 }
 
 impl Run<'_> {
@@ -129,8 +131,15 @@ pub(super) async fn runs<'w>(
     let mut launches = 0;
     for (entry, row, _, reference) in wanted {
         let points = row.conc.iter().map(|conc| subject(row, *conc)).collect();
-        let mut run =
-            Run { entry, row, reference, points, launches: Vec::new(), unresolved: Vec::new() };
+        let mut run = Run {
+            entry,
+            row,
+            reference,
+            points,
+            launches: Vec::new(),
+            unresolved: Vec::new(),
+            open: Vec::new(),
+        };
         if let Some(recipe) = recipes.get(&run.reference.path) {
             resolve(&mut run, recipe, &table, &mut launches);
         } else if let Some(script) = scripts.get(&run.reference.path) {
@@ -201,7 +210,7 @@ fn walk(run: &mut Run<'_>, text: &str, names: &ScriptNames) {
                     unknown.push((setting.at, format!("--{} {text}", setting.name)));
                 }
             }
-            run.unresolved.extend(unknown);
+            run.open = unknown;
         }
     }
 }
