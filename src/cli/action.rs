@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Exit {
             Err(Failed::Input(error)) => bad(&error),
             Err(Failed::Read(error)) => {
                 runner.tell(&Said::undecided(&error.to_string()));
-                cli_verify::failed(&VerifyError::Read(error), "Run the job again.")
+                cli_verify::failed(&VerifyError::Read(error), "Run the job again.", "")
             }
         }
     })

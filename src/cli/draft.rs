@@ -44,7 +44,9 @@ pub fn run(args: Args) -> Exit {
         opened.options.only = None;
         let assessment = match opened.assess().await {
             Ok(assessment) => assessment,
-            Err(error) => return super::verify::failed(&error, &opened.advice),
+            Err(error) => {
+                return super::verify::failed(&error, &opened.advice, &opened.looked_for());
+            }
         };
         let exit = match assessment.facts.template.missing() {
             Some(missing) => lacking(missing, &opened.advice),

@@ -21,7 +21,9 @@ pub fn run(args: Args) -> Exit {
         };
         let assessment = match opened.assess().await {
             Ok(assessment) => assessment,
-            Err(error) => return super::verify::failed(&error, &opened.advice),
+            Err(error) => {
+                return super::verify::failed(&error, &opened.advice, &opened.looked_for());
+            }
         };
         match serde_json::to_string_pretty(&assessment.facts) {
             Ok(json) => super::to_stdout(&format!("{json}\n")),

@@ -209,6 +209,15 @@ impl Opened {
         verify(&self.reader, &self.rules, &self.signoffs, &self.target, &self.options).await
     }
 
+    /// By what a sign-off is known.
+    pub fn looked_for(&self) -> String {
+        let settings = &self.rules.profile.settings;
+        format!(
+            "A sign-off begins with \"{}\" (profile {}; --rules names another).",
+            settings.signoff.phrase, settings.name
+        )
+    }
+
     /// The same, with every fact: also those that no rule asks for. A record holds no more than was asked,
     /// and a choice of rules stays one.
     pub fn with_every_fact(mut self, replayed: bool) -> Self {

@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Exit {
                 }
                 conclude(&opened, &assessment, args.format, args.publish).await
             }
-            Err(error) => failed(&error, &opened.advice),
+            Err(error) => failed(&error, &opened.advice, &opened.looked_for()),
         }
     })
 }
@@ -70,7 +70,9 @@ async fn conclude(opened: &Opened, assessment: &Assessment, format: Format, publ
 }
 
 /// The one table from what hinders an assessment to an exit code.
-pub fn failed(error: &VerifyError, advice: &str) -> Exit {
+///
+/// `looked_for` says by what a sign-off would have been known.
+pub fn failed(error: &VerifyError, advice: &str, looked_for: &str) -> Exit {
     match error {
         VerifyError::NoSignOff { near, .. } => {
             let mut text = format!("error: {error}");
@@ -80,6 +82,7 @@ pub fn failed(error: &VerifyError, advice: &str) -> Exit {
             for discarded in near {
                 text.push_str(&format!("\n  {discarded}"));
             }
+            text.push_str(&format!("\n{looked_for}"));
             super::to_stderr(&text);
             Exit::BadInput
         }

@@ -75,6 +75,9 @@ async fn without_a_codeowners_file_a_missing_sign_off_is_missing() {
     let ran = countersign(&stand_in, &["verify", &stand_in.pull_url()]).await;
     assert_eq!(ran.code, 2, "{ran:#?}");
     assert!(ran.stderr.contains("there is no sign-off on"), "{}", ran.stderr);
+    let looked_for =
+        "A sign-off begins with \"As a PR reviewer and CODEOWNER\" (profile inferencex;";
+    assert!(ran.stderr.contains(looked_for), "{}", ran.stderr);
 }
 
 #[tokio::test]
