@@ -56,6 +56,11 @@ class Clone:
             if found:
                 yield int(found.group(1)), sha, f"{sha}^"
 
+    def touches(self, base, head):
+        """Whether a pull request changes a master configuration or the changelog."""
+        names = self.git("diff", "--name-only", base, head).decode().split()
+        return any(name.endswith("-master.yaml") or name in CHANGELOGS for name in names)
+
 
 def normal(row):
     """A row of the generator in the form in which revisions compare."""
@@ -85,13 +90,16 @@ def normal(row):
 
 
 def points(rows):
-    """Each concurrency of each row with the fields of its recipe, counted."""
+    """Each concurrency of each row with the fields of its recipe, counted.
+
+    The generated name is left out: it is a label, and the generator has changed its form.
+    """
     found = {}
     for row in map(normal, rows):
         conc = row.get("conc")
         recipe = {key: value for key, value in row.items() if key not in NO_RECIPE}
         for value in conc if isinstance(conc, list) else [conc]:
-            key = json.dumps([value, row.get("exp-name"), recipe], sort_keys=True)
+            key = json.dumps([value, recipe], sort_keys=True)
             found[key] = found.get(key, 0) + 1
     return found
 
@@ -190,7 +198,7 @@ def main():
         print("left out: there is no clone of the benchmark repository; give one with --git-dir")
         return
     clone = Clone(args.git_dir)
-    pulls = list(clone.merged(args.since))
+    pulls = [pull for pull in clone.merged(args.since) if clone.touches(pull[2], pull[1])]
     chosen = sorted(random.Random(args.seed).sample(pulls, min(args.pulls, len(pulls))))
     disagreements = total = 0
     for number, head, base in chosen:

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes;
-use super::configs::subject;
+use super::point::subject;
 use super::world::{Found, Side, World, bytes, text};
 use crate::bench::affected;
 use crate::bench::master::{AGENTIC_CODING, Entry, FIXED_SEQ_LEN};

@@ -9,6 +9,7 @@ mod configs;
 mod deprecations;
 mod launches;
 mod patches;
+mod point;
 mod runs;
 mod world;
 

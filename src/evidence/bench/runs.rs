@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::configs::subject;
+use super::point::subject;
 use super::world::{Found, World, bytes, text};
 use crate::bench::master::{Entry, Row, Workload};
 use crate::bench::matrix::MatrixRow;
