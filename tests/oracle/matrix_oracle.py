@@ -83,6 +83,10 @@ def normal(row):
             for field in ("pp", "dcp-size", "pcp-size"):
                 worker.setdefault(field, 1)
             row[role] = worker
+    # Older generators left the way of speculating out where there was none, and named a backend alone.
+    row.setdefault("spec-decoding", "none")
+    if isinstance(row.get("kv-offload-backend"), str):
+        row["kv-offload-backend"] = {"name": row["kv-offload-backend"]}
     if "prefill" not in row:
         for field in ("pp", "dcp-size", "pcp-size"):
             row.setdefault(field, 1)

@@ -361,6 +361,10 @@ impl Reader {
 
     fn component(&mut self, node: &Node, field: &str) -> Option<Component> {
         let found = node.get(field).filter(|node| !node.is_null())?;
+        // Older files give the name alone.
+        if let Ok(name) = found.text() {
+            return Some(Component { name: name.to_owned(), version: None });
+        }
         self.read(found.mapping(), field)?;
         let name = self.text(found, "name")?.text;
         Some(Component { name, version: self.text(found, "version").map(|written| written.text) })

@@ -94,6 +94,18 @@ fn wrong_values_are_problems_of_their_line_and_unknown_fields_notes() {
 }
 
 #[test]
+fn a_component_is_a_name_or_a_mapping() {
+    for (written, version) in [("wire", None), ("{ name: wire, version: '1' }", Some("1"))] {
+        let text =
+            ENTRY.replace("tp: 8, ep: 8", &format!("tp: 8, kv-offload-backend: {written}, ep: 8"));
+        let master = read("a.yaml", &text).unwrap();
+        assert!(master.problems.is_empty(), "{:?}", master.problems);
+        let backend = master.entries[0].scenarios[0].rows[1].kv_offload_backend.clone().unwrap();
+        assert_eq!((backend.name.as_str(), backend.version.as_deref()), ("wire", version));
+    }
+}
+
+#[test]
 fn images_and_hardware_by_their_parts() {
     for (image, expected) in [
         ("org/name:tag", "org/name"),
