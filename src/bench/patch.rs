@@ -236,12 +236,17 @@ impl PatchTable {
         })
     }
 
+    /// A folder of an engine's name that is put before the engine; the image's own is none.
     fn monkey_path(&self, name: &str, value: &Word) -> Option<Hit> {
-        let is = name == "PYTHONPATH" && self.in_engine(&value.text);
-        is.then(|| Hit {
+        let is_engine = |path: &&str| {
+            let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            self.modules.iter().any(|module| module == last) && !self.in_engine(&format!("{path}/"))
+        };
+        let path = value.text.split(':').find(is_engine).filter(|_| name == "PYTHONPATH")?;
+        Some(Hit {
             at: value.at,
             kind: "monkey patch",
-            target: value.text.clone(),
+            target: path.to_owned(),
             text: short(&format!("{name}={}", value.text)),
         })
     }
@@ -445,6 +450,7 @@ mod tests {
             "sed -i s/a/b/ config.yaml\n",
             "sed s/a/b/ /opt/engine/x.py\n",
             "cp /opt/engine/x.py /tmp/\n",
+            "export PYTHONPATH=/opt/engine:$PYTHONPATH\n",
             "python3 - <<'PY'\nopen('/tmp/x','w').write('y')\nPY\n",
             "python3 -c 'import engine; print(engine.__file__)'\n",
         ] {
