@@ -41,14 +41,7 @@ fn text(entries: usize, image: &str) -> String {
 fn base_and_head(bencher: Bencher<'_, '_>) {
     let (base, head) = (text(130, "org/name:v1"), text(130, "org/name:v2"));
     assert!(head.lines().count() > 9_000);
-    let settings = MatrixSettings {
-        dram_cap_mib: 1,
-        agentic_seconds: 1,
-        eval_workload: "8k1k".to_owned(),
-        eval_min_conc: 16,
-        eval_groups: Vec::new(),
-        agentic_eval_groups: Vec::new(),
-    };
+    let settings = MatrixSettings { dram_cap_mib: 1, agentic_seconds: 1, evals: Vec::new() };
     let runners = runners::Runners::default();
     bencher.bench(|| {
         let read = |text: &str| master::read("a.yaml", black_box(text)).unwrap().entries;

@@ -3,28 +3,43 @@
 //! `checks.md`, check 1, with ruling 7: check runs lead from a commit to its runs; each job counts by
 //! its latest execution, so that "re-run failed jobs" keeps earlier successes; what was skipped never
 //! executed; aggregators are no evidence; only runs of a listed workflow and event, on a commit of
-//! the pull request, count. Before the plan can be derived the families are read off the job names.
+//! the pull request, count. What has to run is the plan of the affected configurations at the assessed
+//! commit; a profile without a benchmark has none, and the families are read off the job names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bench::{self, Planned, Work, World};
 use super::in_order::{all_in_order, in_order};
 use super::{Context, commands, missing, pr};
 use crate::facts::{
-    Chosen, FamilyCount, Job, Missing, Origin, OriginKind, Sweep, SweepCommit, SweepRun, UnusedRun,
+    Chosen, FamilyCount, Job, Missing, Origin, OriginKind, PlannedJob, Sweep, SweepCommit,
+    SweepRun, UnusedRun,
 };
 use crate::profile::{FamilyKind, SweepSettings};
 use crate::sources::types::{self, CheckRun, File, Run};
 
 /// The fact.
-pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
+pub(super) async fn sweep(
+    context: &Context<'_>,
+    world: impl Future<Output = bench::SharedWorld<'_>>,
+) -> Result<Sweep, Missing> {
     let Some(settings) = &context.profile.settings.sweep else {
         return Err(Missing::submission("the profile knows no benchmark runs"));
     };
-    let (commits, files, named) =
-        in_order!(commits(context, settings), pr::files(context), named(context))?;
+    let world = async {
+        match context.profile.settings.benchmark {
+            Some(_) => world.await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (shas, files, named, world) =
+        in_order!(pr::commits(context), pr::files(context), named(context), world)?;
+    let plan = world.as_deref().map(bench::plan).unwrap_or_default();
+    let ran = commits(context, settings, &shas, world.as_deref()).await?;
     let changed = evidence_paths(context, settings, &files);
-    let earlier = commits.iter().map(async |commit| {
-        Ok((commit.sha.as_str(), changed_on(context, settings, &commit.sha).await?))
+    let earlier = ran.iter().map(async |ran| {
+        let sha = ran.commit.sha.as_str();
+        Ok((sha, changed_on(context, settings, sha).await?))
     });
     let earlier: BTreeMap<&str, BTreeSet<String>> =
         all_in_order(earlier).await?.into_iter().collect();
@@ -32,9 +47,16 @@ pub(super) async fn sweep(context: &Context<'_>) -> Result<Sweep, Missing> {
         let on_it = earlier.get(sha).into_iter().flatten();
         changed.iter().chain(on_it).cloned().collect::<BTreeSet<String>>().into_iter().collect()
     };
-    let chosen = choose(&commits, self_produced);
+    let plan = (!plan.is_empty()).then_some(plan.as_slice());
+    let chosen = choose(&ran, plan, settings, self_produced);
+    let planned: Vec<PlannedJob> = match &chosen {
+        Some(chosen) => chosen.planned.clone(),
+        None => plan.unwrap_or_default().iter().map(|one| one.fact("absent")).collect(),
+    };
+    let commits: Vec<SweepCommit> = ran.into_iter().map(|ran| ran.commit).collect();
     let unused = unused(&commits, named, settings);
-    Ok(Sweep { commits, chosen, unused, from_plan: false })
+    let chosen = chosen.map(|chosen| chosen.fact);
+    Ok(Sweep { commits, chosen, unused, from_plan: plan.is_some(), planned })
 }
 
 /// Those of the changed files, old names too, that make a run's evidence.
@@ -76,29 +98,44 @@ async fn changed_on(
     Ok(paths)
 }
 
+/// A commit that has runs.
+struct Ran {
+    commit: SweepCommit,
+    /// What its affected entries run, where it is not the assessed one.
+    work: Option<Work>,
+}
+
 /// Every commit's runs that count, newest commit first.
 async fn commits(
     context: &Context<'_>,
     settings: &SweepSettings,
-) -> Result<Vec<SweepCommit>, Missing> {
-    let shas = pr::commits(context).await?;
-    let in_pull: BTreeSet<&str> = shas.iter().map(String::as_str).collect();
+    shas: &[String],
+    world: Option<&World<'_>>,
+) -> Result<Vec<Ran>, Missing> {
     let per_commit = shas.iter().rev().map(async |sha| {
         let checks = context.reader.check_runs(context.repo, sha).await.map_err(missing)?;
         let checks = checks.ok_or_else(|| unseen(&format!("the check runs of {sha}")))?;
         let ids = run_ids(&checks, &settings.app);
-        let runs = all_in_order(ids.into_iter().map(|id| run(context, settings, id))).await?;
-        let mut runs: Vec<SweepRun> = runs
+        let found = ids
             .into_iter()
-            .flatten()
-            .filter(|(run, _)| in_pull.contains(run.head_sha.as_str()) && run.head_sha == *sha)
-            .map(|(_, sweep)| sweep)
-            .collect();
+            .map(async |id| context.reader.run(context.repo, id).await.map_err(missing));
+        let mut found: Vec<Run> = all_in_order(found).await?.into_iter().flatten().collect();
+        found.retain(|run| why_not(run, settings).is_none() && run.head_sha == *sha);
+        let work = async {
+            match world {
+                Some(world) if !found.is_empty() && world.is_earlier(sha) => {
+                    bench::work_at(context, world, sha).await.map(Some)
+                }
+                _ => Ok(None),
+            }
+        };
+        let runs = all_in_order(found.iter().map(|run| with_jobs(context, settings, run)));
+        let (mut runs, work) = in_order!(runs, work)?;
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
-        Ok(SweepCommit { sha: sha.clone(), runs })
+        Ok(Ran { commit: SweepCommit { sha: sha.clone(), runs }, work })
     });
     let all = all_in_order(per_commit).await?;
-    Ok(all.into_iter().filter(|commit| !commit.runs.is_empty()).collect())
+    Ok(all.into_iter().filter(|ran| !ran.commit.runs.is_empty()).collect())
 }
 
 /// The runs behind the check runs of one app: `…/actions/runs/<id>/job/<id>` (GitHub's
@@ -114,23 +151,17 @@ pub(super) fn run_id(details_url: &str) -> Option<i64> {
     rest.split(['/', '?']).next()?.parse().ok()
 }
 
-/// One run with its jobs, where it counts at all.
-async fn run(
+/// A run with its jobs.
+async fn with_jobs(
     context: &Context<'_>,
     settings: &SweepSettings,
-    id: i64,
-) -> Result<Option<(Run, SweepRun)>, Missing> {
-    let Some(run) = context.reader.run(context.repo, id).await.map_err(missing)? else {
-        return Ok(None);
-    };
-    if why_not(&run, settings).is_some() {
-        return Ok(None);
-    }
-    let jobs = context.reader.jobs(context.repo, &run).await.map_err(missing)?;
-    let jobs = jobs.ok_or_else(|| unseen(&format!("the jobs of run {id}")))?;
+    run: &Run,
+) -> Result<SweepRun, Missing> {
+    let jobs = context.reader.jobs(context.repo, run).await.map_err(missing)?;
+    let jobs = jobs.ok_or_else(|| unseen(&format!("the jobs of run {}", run.id)))?;
     let jobs = latest_executions(jobs, settings);
-    let sweep = SweepRun {
-        id,
+    Ok(SweepRun {
+        id: run.id,
         attempt: run.attempt,
         workflow: run.path.clone(),
         event: run.event.clone(),
@@ -138,9 +169,8 @@ async fn run(
         conclusion: run.conclusion.clone().unwrap_or_default(),
         families: count(&jobs, settings),
         jobs,
-        origin: run_origin(&run),
-    };
-    Ok(Some((run, sweep)))
+        origin: run_origin(run),
+    })
 }
 
 /// What has to be there, because something that we read spoke of it: that GitHub shows us none is a
@@ -226,19 +256,25 @@ fn count(jobs: &[Job], settings: &SweepSettings) -> Vec<FamilyCount> {
 }
 
 /// The run that proves most: complete before incomplete, one that makes its own evidence last, then by
-/// executed successes, then one that still runs (it may yet prove more), then the newest commit and
-/// the newest run. A run that ended before any job of a family executed proves nothing and is none.
-fn choose(commits: &[SweepCommit], self_produced: impl Fn(&str) -> Vec<String>) -> Option<Chosen> {
-    let mut best: Option<Chosen> = None;
-    for commit in commits {
-        for run in &commit.runs {
-            let candidate = summed(commit, run, self_produced(&commit.sha));
-            if candidate.finished && candidate.executed == 0 {
+/// what it has of the plan, by executed successes, then one that still runs (it may yet prove more), then
+/// the newest commit and the newest run. A run that ended before any job of a family executed proves
+/// nothing and is none.
+fn choose(
+    ran: &[Ran],
+    plan: Option<&[Planned]>,
+    settings: &SweepSettings,
+    self_produced: impl Fn(&str) -> Vec<String>,
+) -> Option<Candidate> {
+    let mut best: Option<Candidate> = None;
+    for ran in ran {
+        for run in &ran.commit.runs {
+            let candidate = candidate(ran, run, plan, settings, self_produced(&ran.commit.sha));
+            if candidate.fact.finished && candidate.fact.executed == 0 {
                 continue;
             }
-            let rank = |chosen: &Chosen| {
-                let clean = chosen.self_produced.is_empty();
-                (chosen.complete, clean, chosen.succeeded, !chosen.finished)
+            let rank = |Candidate { fact, .. }: &Candidate| {
+                let clean = fact.self_produced.is_empty();
+                (fact.complete, clean, fact.have, fact.succeeded, !fact.finished)
             };
             if best.as_ref().is_none_or(|best| rank(&candidate) > rank(best)) {
                 best = Some(candidate);
@@ -248,32 +284,93 @@ fn choose(commits: &[SweepCommit], self_produced: impl Fn(&str) -> Vec<String>) 
     best
 }
 
-fn summed(commit: &SweepCommit, run: &SweepRun, self_produced: Vec<String>) -> Chosen {
+/// A run that may be chosen, and what of the plan it has.
+struct Candidate {
+    fact: Chosen,
+    planned: Vec<PlannedJob>,
+}
+
+fn candidate(
+    ran: &Ran,
+    run: &SweepRun,
+    plan: Option<&[Planned]>,
+    settings: &SweepSettings,
+    self_produced: Vec<String>,
+) -> Candidate {
     let successes = |kind: &str| {
         run.families.iter().filter(|f| f.kind == kind).map(|f| f.succeeded).sum::<i64>()
     };
     let (throughput, evals) = (successes("throughput"), successes("eval"));
+    let executed: i64 = run.families.iter().map(|f| f.succeeded + f.failed).sum();
     let missing: Vec<Job> = run
         .jobs
         .iter()
         .filter(|job| job.executed && job.conclusion != "success")
         .cloned()
         .collect();
+    let planned = plan.map(|plan| states(plan, ran, run, settings));
+    let of = |state: &str| -> Vec<PlannedJob> {
+        planned.iter().flatten().filter(|job| job.state == state).cloned().collect()
+    };
+    let (absent, changed_since) = (of("absent"), of("changed"));
+    let edited = ran
+        .work
+        .iter()
+        .flat_map(|work| plan.unwrap_or_default().iter().filter_map(|one| work.edited(one)));
+    let edited: BTreeSet<&str> = edited.collect();
+    let wanted = |kind: &str| match &planned {
+        Some(planned) => planned.iter().filter(|job| job.kind == kind).count() as i64,
+        None => 1,
+    };
+    let (wanted_throughput, wanted_evals) = (wanted("throughput"), wanted("eval"));
+    let (wanted, have, enough) = match &planned {
+        Some(planned) => {
+            let have = of("success").len();
+            (planned.len() as i64, have as i64, have == planned.len())
+        }
+        None => (executed, throughput + evals, throughput > 0 && evals > 0),
+    };
     let finished = run.status == "completed";
-    Chosen {
+    let fact = Chosen {
         run_id: run.id,
         attempt: run.attempt,
-        sha: commit.sha.clone(),
-        complete: finished && throughput > 0 && evals > 0 && missing.is_empty(),
+        sha: ran.commit.sha.clone(),
+        complete: finished && enough && missing.is_empty(),
         finished,
         throughput,
         evals,
         succeeded: throughput + evals,
-        executed: run.families.iter().map(|f| f.succeeded + f.failed).sum(),
+        executed,
         missing,
+        absent,
+        changed_since,
+        edited_since: edited.into_iter().map(str::to_owned).collect(),
+        wanted,
+        have,
+        wanted_throughput,
+        wanted_evals,
         self_produced,
         origin: run.origin.clone(),
-    }
+    };
+    Candidate { fact, planned: planned.unwrap_or_default() }
+}
+
+/// What has to run, with what the run has of it.
+fn states(
+    plan: &[Planned],
+    ran: &Ran,
+    run: &SweepRun,
+    settings: &SweepSettings,
+) -> Vec<PlannedJob> {
+    let canaries = settings.families.iter().filter(|family| family.canary);
+    let canaries: BTreeSet<&str> = canaries.map(|family| family.prefix.as_str()).collect();
+    let states = bench::covered(plan, &run.jobs, &canaries, &settings.job_words);
+    let there = |one: &Planned| ran.work.as_ref().is_none_or(|work| work.has(one));
+    let state = |(one, state): (&Planned, String)| match state.as_str() {
+        "success" if !there(one) => one.fact("changed"),
+        state => one.fact(state),
+    };
+    plan.iter().zip(states).map(state).collect()
 }
 
 /// A run that somebody named, and what GitHub knows of it.
@@ -339,10 +436,11 @@ fn meant(typed: i64, counted: &BTreeSet<i64>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::matrix::JobWords;
     use crate::profile::Family;
 
     fn settings() -> SweepSettings {
-        let family = |prefix: &str, kind| Family { prefix: prefix.to_owned(), kind };
+        let family = |prefix: &str, kind| Family { prefix: prefix.to_owned(), kind, canary: false };
         SweepSettings {
             workflows: vec![".github/workflows/bench.yml".to_owned()],
             events: vec!["pull_request".to_owned()],
@@ -352,6 +450,7 @@ mod tests {
                 family("bench /", FamilyKind::Throughput),
                 family("eval /", FamilyKind::Eval),
             ],
+            job_words: JobWords::default(),
         }
     }
 
@@ -431,7 +530,8 @@ mod tests {
             jobs: latest,
             origin: Origin::new(OriginKind::Run),
         };
-        let chosen = summed(&SweepCommit { sha: "x".into(), runs: vec![] }, &run, vec![]);
+        let ran = Ran { commit: SweepCommit { sha: "x".into(), runs: vec![] }, work: None };
+        let chosen = candidate(&ran, &run, None, &settings(), vec![]).fact;
         assert!(!chosen.complete);
         assert_eq!((chosen.throughput, chosen.evals, chosen.executed), (1, 0, 1));
     }

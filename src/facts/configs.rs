@@ -54,6 +54,10 @@ pub struct Changes {
     pub configs: i64,
     /// Their points.
     pub points: i64,
+    /// Jobs that have to measure them, by the generator's plan.
+    pub planned_throughput: i64,
+    /// Jobs that have to evaluate them.
+    pub planned_evals: i64,
     /// Changed files that any configuration may run: the set of affected ones cannot be enumerated.
     pub shared: Vec<SharedChange>,
     /// What was odd in the files that were read, and accepted.

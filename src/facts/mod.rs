@@ -47,8 +47,8 @@ pub use people::{Account, Membership, OwnedPath, Owners, People, Remaining, Scop
 pub use policy::{Deprecation, DeprecationState, Patch, Waiver};
 pub use pr::{ChangedFile, Clock, CommitRef, Pr};
 pub use sweep::{
-    Chosen, FamilyCount, Job, OverrideCommand, Reuse, ReuseCommand, Sweep, SweepCommit, SweepRun,
-    UnusedRun,
+    Chosen, FamilyCount, Job, OverrideCommand, PlannedJob, Reuse, ReuseCommand, Sweep, SweepCommit,
+    SweepRun, UnusedRun,
 };
 
 use schemars::JsonSchema;

@@ -15,9 +15,30 @@ pub struct Sweep {
     pub chosen: Option<Chosen>,
     /// Runs that somebody named (the sign-off, a reuse command) and that do not count, with why.
     pub unused: Vec<UnusedRun>,
-    /// Whether the families were required by the plan; before the plan can be derived they are
-    /// read off the job names, and this is false.
+    /// Whether what has to run was derived from the affected configurations; where it could not be, it is
+    /// or nothing is planned, it is read off the job names, and this is false.
     pub from_plan: bool,
+    /// What has to run at the assessed commit: measurements, then evaluations; empty where nothing is
+    /// affected, or without a plan.
+    pub planned: Vec<PlannedJob>,
+}
+
+/// One job that has to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedJob {
+    /// Its point, or the points that it runs one after the other.
+    pub subject: String,
+    /// The key of its entry.
+    pub config: String,
+    /// `throughput` or `eval`.
+    pub kind: String,
+    /// The start of its job's name, e.g. `agentic eval /`.
+    pub family: String,
+    /// In the chosen run: `success`, another conclusion, `pending`, `absent`, or `changed` where the run
+    /// measured something else by that name.
+    pub state: String,
+    /// The row in the master configuration.
+    pub origin: Origin,
 }
 
 /// One commit with runs.
@@ -95,7 +116,8 @@ pub struct Chosen {
     pub attempt: i64,
     /// The commit that it ran on.
     pub sha: String,
-    /// Whether every executed job of every executed family succeeded and both kinds executed.
+    /// Whether everything planned succeeded and no executed job failed; without a plan whether both kinds
+    /// executed.
     pub complete: bool,
     /// Whether it is finished.
     pub finished: bool,
@@ -109,6 +131,20 @@ pub struct Chosen {
     pub executed: i64,
     /// Jobs of executed families that did not succeed, by name.
     pub missing: Vec<Job>,
+    /// Planned jobs that it did not run.
+    pub absent: Vec<PlannedJob>,
+    /// Planned jobs whose configuration is another one since.
+    pub changed_since: Vec<PlannedJob>,
+    /// Recipes and scripts of planned jobs that have been edited since, sorted.
+    pub edited_since: Vec<String>,
+    /// Jobs that have to run: those of the plan, without one those that executed.
+    pub wanted: i64,
+    /// Those of them that succeeded.
+    pub have: i64,
+    /// Measurements that have to run; 1 without a plan.
+    pub wanted_throughput: i64,
+    /// Evaluations that have to run; 1 without a plan.
+    pub wanted_evals: i64,
     /// Files that produce this run's evidence and that the pull request changes, at the assessed
     /// commit or at that of the run; where there are any it proves nothing by itself.
     pub self_produced: Vec<String>,

@@ -11,7 +11,7 @@ mod groups;
 mod load;
 
 use crate::bench::layout::LayoutNames;
-use crate::bench::matrix::MatrixSettings;
+use crate::bench::matrix::{JobWords, MatrixSettings};
 use crate::bench::reference::ScriptNames;
 
 pub use ci::{CiChecks, CiSettings};
@@ -170,6 +170,9 @@ pub struct SweepSettings {
     pub evidence_group: String,
     /// Job families by the start of the job's name; the first match wins.
     pub families: Vec<Family>,
+    /// What of the jobs' names is the repository's own.
+    #[serde(default)]
+    pub job_words: JobWords,
 }
 
 /// One job family.
@@ -180,6 +183,9 @@ pub struct Family {
     pub prefix: String,
     /// What its success proves.
     pub kind: FamilyKind,
+    /// Whether its job stands for a planned point of any family of its kind.
+    #[serde(default)]
+    pub canary: bool,
 }
 
 /// What a job's success proves.

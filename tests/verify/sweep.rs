@@ -48,7 +48,15 @@ async fn a_green_collector_over_skipped_evaluations_is_no_evaluation() {
     }))
     .await;
     let row = verdict.row("sweep");
-    row.expect("fail", &["has no evaluation that executed and succeeded"]);
+    row.expect(
+        "fail",
+        &[
+            "is incomplete: 9 of 12 jobs succeeded",
+            "c32` was not evaluated: the run has no executed job of `eval /`",
+            "c128` was not evaluated",
+            "c256` was not evaluated",
+        ],
+    );
     row.expect_evidence();
 }
 
@@ -131,7 +139,7 @@ async fn a_pull_request_without_a_benchmark_needs_no_sweep() {
     let row = verdict.row("sweep");
     assert_eq!(
         (row.status().as_str(), row.summary().as_str()),
-        ("not_applicable", "No changed file is part of a benchmark.")
+        ("not_applicable", "No affected configuration has anything to run.")
     );
     assert_eq!(row.0["verified"], true);
 }
@@ -203,4 +211,106 @@ async fn a_run_that_was_cancelled_before_it_did_anything_is_none() {
     }))
     .await;
     verdict.row("sweep").expect("fail", &[NO_SWEEP]);
+}
+
+#[tokio::test]
+async fn a_point_that_the_run_left_out_is_named() {
+    let left_out = "single-node 8k1k / / p50 | dsr1 fp4 b200 sgl TP4/EP4/DPA c64";
+    let verdict =
+        verdict(case(B200, |case| run(case).jobs.retain(|job| job.name != left_out))).await;
+    let row = verdict.row("sweep");
+    row.expect(
+        "fail",
+        &[
+            "is incomplete: 11 of 12 jobs succeeded",
+            "c64` was not measured: the run has no executed job of `single-node 8k1k /` for it",
+            "or run a full sweep on a current commit where jobs were not run at all",
+        ],
+    );
+    row.expect_evidence();
+}
+
+#[tokio::test]
+async fn a_job_of_another_topology_is_not_the_point() {
+    let verdict = verdict(case(B200, |case| {
+        let job = &mut jobs_of(case, "single-node 8k1k /")[6].name;
+        *job = job.replace("TP4/EP4/DPA c64", "TP4 c64");
+    }))
+    .await;
+    verdict
+        .row("sweep")
+        .expect("fail", &["is incomplete: 11 of 12 jobs succeeded", "c64` was not measured"]);
+}
+
+#[tokio::test]
+async fn a_canary_counts_as_its_point() {
+    let verdict = verdict(case(B200, |case| {
+        let jobs = &mut run(case).jobs;
+        jobs.retain(|job| job.name != "canary /");
+        let c1 = "single-node 8k1k / / p50 | dsr1 fp4 b200 sgl TP4 c1";
+        let canary = jobs.iter_mut().find(|job| job.name == c1).unwrap();
+        canary.name = canary.name.replace("single-node 8k1k /", "canary /");
+    }))
+    .await;
+    verdict.row("sweep").expect("pass", &["9 benchmarks and 3 evaluations succeeded"]);
+}
+
+#[tokio::test]
+async fn a_sweep_of_the_lowest_concurrencies_is_not_complete() {
+    let verdict = verdict(case(B200, |case| {
+        let kept = ["TP4 c1", "TP4/EP4/DPA c64"];
+        let benchmark = |name: &str| name.starts_with("single-node 8k1k /");
+        run(case)
+            .jobs
+            .retain(|job| !benchmark(&job.name) || kept.iter().any(|end| job.name.ends_with(end)));
+    }))
+    .await;
+    verdict
+        .row("sweep")
+        .expect("fail", &["is incomplete: 5 of 12 jobs succeeded", "was not measured"]);
+}
+
+#[tokio::test]
+async fn a_run_before_the_image_was_changed_again_does_not_count() {
+    let master = "image/configs/nvidia-master.yaml";
+    let stand_in = serve(case(B200, |case| {
+        run(case).head = "image".to_owned();
+        case.replace(master, "lmsysorg/sglang:v0.5.19-cu130", "lmsysorg/sglang:v0.5.18-cu130");
+    }))
+    .await;
+    let verdict = verdict_on(&stand_in, &[]).await;
+    let on = &stand_in.sha("image")[..7];
+    let measured = format!("c1` was measured on `{on}`, and is configured differently since");
+    let row = verdict.row("sweep");
+    row.expect("fail", &["is incomplete: 0 of 12 jobs succeeded", &measured]);
+    row.expect_evidence();
+}
+
+#[tokio::test]
+async fn a_script_that_was_edited_after_the_run_is_named() {
+    let script = "benchmarks/single_node/fixed_seq_len/dsr1_fp4_b200.sh";
+    let stand_in = serve(case(B200, |case| {
+        run(case).head = "image".to_owned();
+        let text = case.text(&format!("base/{script}")).unwrap();
+        case.write(&format!("head/{script}"), format!("{text}\n# One more line.\n"));
+    }))
+    .await;
+    let said = format!("note: Edited since that run: `{script}`");
+    verdict_on(&stand_in, &[]).await.row("sweep").expect("pass", &[&said]);
+}
+
+#[tokio::test]
+async fn an_entry_that_no_changelog_entry_declares_has_to_run_too() {
+    let verdict = verdict(case(B200, |case| {
+        case.replace(
+            "head/configs/nvidia-master.yaml",
+            "lmsysorg/sglang:v0.5.16-cu130",
+            "lmsysorg/sglang:v0.5.19-cu130",
+        );
+    }))
+    .await;
+    verdict.row("sweep").expect(
+        "fail",
+        &["is incomplete: 12 of 24 jobs succeeded", "`dsr1-fp4-b200-sglang-mtp 8k1k"],
+    );
 }

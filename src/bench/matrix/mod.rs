@@ -8,6 +8,7 @@
 //! against them by `tests/oracle/`.
 
 mod append;
+mod job;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,8 @@ use super::yaml::Place;
 use crate::facts::canonical;
 
 pub use append::{Appended, Breach, appended, series};
-pub use plan::{Planned, evals, family};
+pub use job::{JobName, JobWords};
+pub use plan::{EvalChoice, Planned, evals, family};
 
 /// What the generator has as constants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,14 +38,15 @@ pub struct MatrixSettings {
     pub dram_cap_mib: i64,
     /// Seconds that a replay of agents' sessions lasts.
     pub agentic_seconds: i64,
-    /// The workload whose points are evaluated, by its short name.
-    pub eval_workload: String,
-    /// The least concurrency that is evaluated.
-    pub eval_min_conc: i64,
-    /// Fields of a single-node row of fixed lengths that share one choice of evaluated points.
-    pub eval_groups: Vec<String>,
-    /// The same of replays.
-    pub agentic_eval_groups: Vec<String>,
+    /// How evaluations are chosen; the first that fits the tree counts.
+    pub evals: Vec<EvalChoice>,
+}
+
+impl MatrixSettings {
+    /// How evaluations are chosen in a tree, of which `has` says whether a folder is in it.
+    pub fn eval_choice(&self, has: impl Fn(&str) -> bool) -> Option<&EvalChoice> {
+        self.evals.iter().find(|choice| choice.tree.as_deref().is_none_or(&has))
+    }
 }
 
 /// One row of the matrix, for all of its concurrencies.

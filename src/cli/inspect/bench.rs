@@ -66,7 +66,9 @@ fn row(row: &MatrixRow) -> Json {
 }
 
 fn evals(rows: &[MatrixRow], settings: &MatrixSettings) -> Vec<Json> {
-    let planned = matrix::evals(rows, settings);
+    // One file has no tree around it: the choice that asks for none.
+    let Some(choice) = settings.eval_choice(|_| false) else { return Vec::new() };
+    let planned = matrix::evals(rows, choice);
     planned
         .iter()
         .map(|planned| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::plan::plan;
 use super::world::{Found, World};
 use crate::bench::affected::{self, Change, Delta};
 use crate::bench::changelog::Entry;
@@ -31,12 +32,16 @@ pub(super) fn changes(context: &Context<'_>, world: &World<'_>, found: &[Found<'
     };
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let (configs, points) = remain.fold((0, 0), |(c, p), found| (c + 1, p + points(found)));
+    let planned = plan(world);
+    let evals = planned.iter().filter(|planned| planned.eval).count();
     let mut origin = Origin::new(OriginKind::PullRequest);
     origin.url = Some(world.pull.html_url.clone()).filter(|url| !url.is_empty());
     Changes {
         sentence: sentence(world, found, points, &shared),
         configs: count(configs),
         points: count(points),
+        planned_throughput: count(planned.len() - evals),
+        planned_evals: count(evals),
         shared,
         notes,
         origin,

@@ -140,6 +140,8 @@ pub(super) struct Architecture {
     safe: BTreeMap<String, String>,
     /// Keys that take work away, with why.
     reducing: BTreeMap<String, String>,
+    /// What checkpoints have themselves, by the repository's name of the model, then by key.
+    native: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// Every override that a launch carries, each once a file and line.
@@ -153,16 +155,13 @@ pub(super) fn overrides(
         let mut here = Vec::new();
         for setting in role.args.iter().chain(&role.env) {
             let mut put = |key: String, value: &Json| {
-                let (class, why) = classify(&key, table);
+                let value = value.clone();
+                let value = recipe::Setting { name: String::new(), value, at: setting.at }.text();
+                let (class, why) = classify(&key, &value, &run.entry.model_prefix.text, table);
                 here.push(ArchitectureOverride {
                     subject: subject(run, launch, name),
                     key,
-                    value: recipe::Setting {
-                        name: String::new(),
-                        value: value.clone(),
-                        at: setting.at,
-                    }
-                    .text(),
+                    value,
                     class,
                     why,
                     origin: line(world, run, setting.at),
@@ -218,9 +217,13 @@ fn leaves(value: &Json) -> Vec<(String, Json)> {
     out
 }
 
-fn classify(key: &str, table: &Architecture) -> (OverrideClass, String) {
+fn classify(key: &str, value: &str, model: &str, table: &Architecture) -> (OverrideClass, String) {
     let parts: Vec<&str> = key.split('.').collect();
     let last = parts.last().copied().unwrap_or_default();
+    let native = table.native.get(model).into_iter().flatten();
+    if native.into_iter().any(|(known, has)| plain(known) == plain(last) && has == value) {
+        return (OverrideClass::Safe, "what the checkpoint has itself".to_owned());
+    }
     let direct = table.direct.iter().find(|(known, _)| plain(known) == plain(key));
     if let Some(why) = table.reducing.get(last).or(direct.map(|(_, why)| why)) {
         return (OverrideClass::Reducing, why.clone());

@@ -9,15 +9,18 @@ mod configs;
 mod deprecations;
 mod launches;
 mod patches;
+mod plan;
 mod point;
 mod runs;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures_util::future::OptionFuture;
 
-use self::world::World;
+pub(super) use self::plan::{Planned, Work, covered, plan, work_at};
+pub(super) use self::world::World;
 use super::{Context, checklist, put};
 use crate::facts::{
     AppendOnly, ArchitectureOverride, Changelog, Changes, Config, Deprecation, Details,
@@ -107,25 +110,33 @@ impl Bench {
     }
 }
 
+/// The benchmark's files at both revisions, read once for all facts that stand on them.
+pub(super) type SharedWorld<'a> = Result<Arc<World<'a>>, Missing>;
+
+/// Reads them.
+pub(super) async fn world<'a>(context: &Context<'a>) -> SharedWorld<'a> {
+    let Some(settings) = &context.profile.settings.benchmark else {
+        return Err(Missing::submission("the profile names no benchmark")
+            .with_fix("Give the profile a `benchmark`, or take the rule out of it."));
+    };
+    world::world(context, settings).await.map(Arc::new)
+}
+
 /// Gathers them.
-pub(super) async fn bench(context: &Context<'_>, wanted: &BTreeSet<&str>) -> Bench {
+pub(super) async fn bench(
+    context: &Context<'_>,
+    wanted: &BTreeSet<&str>,
+    world: impl Future<Output = SharedWorld<'_>>,
+) -> Bench {
     if !ALL.iter().any(|name| wanted.contains(name)) {
         return Bench::default();
     }
-    let Some(settings) = &context.profile.settings.benchmark else {
-        let missing = Missing::submission("the profile names no benchmark")
-            .with_fix("Give the profile a `benchmark`, or take the rule out of it.");
-        return Bench::lacking(wanted, &missing);
-    };
+    let models = context.profile.settings.benchmark.as_ref().map(|of| &of.layout.models);
     // Whoever signed may have explained an entry; without a sign-off nobody has.
-    let document = wanted
-        .contains("deprecations")
-        .then(|| deprecations::document(context, &settings.layout.models));
-    let (world, signoff, document) = futures_util::join!(
-        world::world(context, settings),
-        checklist::signoff(context),
-        OptionFuture::from(document)
-    );
+    let document = models.filter(|_| wanted.contains("deprecations"));
+    let document = document.map(|paths| deprecations::document(context, paths));
+    let (world, signoff, document) =
+        futures_util::join!(world, checklist::signoff(context), OptionFuture::from(document));
     let details = signoff.ok().map(|signoff| signoff.details);
     match world {
         Ok(world) => of_world(context, &world, wanted, details.as_ref(), document).await,

@@ -34,8 +34,27 @@ pub(super) struct Side {
     pub(super) notes: Vec<(String, Place, String)>,
 }
 
+impl Side {
+    /// The keys that a changelog entry selects here, sorted.
+    pub(super) fn selected(&self, entry: &changelog::Entry) -> Vec<&str> {
+        let keys = self.entries.iter().map(|entry| entry.key.as_str());
+        let selects = |key: &&str| entry.config_keys.iter().any(|w| changelog::selects(w, key));
+        let selected: BTreeSet<&str> = keys.filter(selects).collect();
+        selected.into_iter().collect()
+    }
+}
+
+/// A commit of the pull request against the merge base.
+pub(super) struct At<'s> {
+    pub(super) side: &'s Side,
+    /// The changelog entries that it adds.
+    pub(super) added: Vec<&'s changelog::Entry>,
+    /// The paths that it changes, both names of what it moves.
+    pub(super) changed: BTreeSet<&'s str>,
+}
+
 /// Both, and what the pull request does to them.
-pub(super) struct World<'a> {
+pub(in crate::evidence) struct World<'a> {
     pub(super) settings: &'a BenchmarkSettings,
     /// The repository's page.
     pub(super) web: String,
@@ -192,10 +211,27 @@ impl<'a> World<'a> {
 
     /// The keys that a changelog entry selects at the assessed commit, sorted.
     pub(super) fn selected(&self, entry: &changelog::Entry) -> Vec<&str> {
-        let keys = self.head.entries.iter().map(|entry| entry.key.as_str());
-        let selects = |key: &&str| entry.config_keys.iter().any(|w| changelog::selects(w, key));
-        let selected: BTreeSet<&str> = keys.filter(selects).collect();
-        selected.into_iter().collect()
+        self.head.selected(entry)
+    }
+
+    /// What the pull request was at the assessed commit.
+    pub(super) fn at_head(&self) -> At<'_> {
+        At { side: &self.head, added: self.added().collect(), changed: self.changed_paths() }
+    }
+
+    /// Whether a commit of the pull request is not the assessed one.
+    pub(in crate::evidence) fn is_earlier(&self, sha: &str) -> bool {
+        self.head.commit != sha
+    }
+
+    /// Another commit of the pull request.
+    pub(super) async fn side_at(
+        &self,
+        context: &Context<'_>,
+        commit: &str,
+    ) -> Result<Side, Missing> {
+        let there = listed(context, self.settings, commit.to_owned()).await?;
+        side(context, there, Some((&self.head.commit, &self.head.tree))).await
     }
 
     /// What a row of an entry runs at a revision, without its evaluations.
@@ -232,30 +268,31 @@ impl<'a> World<'a> {
 
     /// The affected entries, by key.
     pub(super) fn found(&self) -> Vec<Found<'_>> {
-        let (base, head) =
-            (affected::by_key(&self.base.entries), affected::by_key(&self.head.entries));
+        self.found_at(&self.at_head())
+    }
+
+    /// The same of another commit of the pull request.
+    pub(super) fn found_at<'s>(&'s self, at: &At<'s>) -> Vec<Found<'s>> {
+        let side = at.side;
+        let (base, head) = (affected::by_key(&self.base.entries), affected::by_key(&side.entries));
         let mut declared: BTreeMap<&str, BTreeSet<&'static str>> = BTreeMap::new();
-        for entry in self.added() {
+        for entry in &at.added {
             let scenarios = [FIXED_SEQ_LEN, AGENTIC_CODING];
             let scenarios = scenarios.into_iter().filter(|kind| entry.selects_scenario(kind));
             let scenarios: Vec<_> = scenarios.collect();
-            for key in self.selected(entry) {
+            for key in side.selected(entry) {
                 declared.entry(key).or_default().extend(scenarios.iter().copied());
             }
         }
-        let changed = self.changed_paths();
         let mut referenced: BTreeMap<&str, BTreeSet<&'static str>> = BTreeMap::new();
         for entry in head.values() {
             for (scenario, row) in entry.rows() {
-                let run = self.runs(&self.head, entry, row, scenario.workload);
+                let run = self.runs(side, entry, row, scenario.workload);
                 let eval = row.eval_recipe.as_ref();
-                let eval = eval
-                    .map(|w| reference::recipe(&w.text, entry, &self.head.layout, &self.head.tree));
-                if [run, eval]
-                    .into_iter()
-                    .flatten()
-                    .any(|found| changed.contains(found.path.as_str()))
-                {
+                let eval =
+                    eval.map(|w| reference::recipe(&w.text, entry, &side.layout, &side.tree));
+                let mut both = [run, eval].into_iter().flatten();
+                if both.any(|found| at.changed.contains(found.path.as_str())) {
                     let kind = scenario.workload.scenario_type();
                     referenced.entry(&entry.key).or_default().insert(kind);
                 }
@@ -289,7 +326,7 @@ impl<'a> World<'a> {
                 Found {
                     scenarios,
                     base_rows: rows(&self.base, of.base).unwrap_or_default(),
-                    head_rows: rows(&self.head, of.head).unwrap_or_default(),
+                    head_rows: rows(side, of.head).unwrap_or_default(),
                     of,
                 }
             })
