@@ -50,6 +50,10 @@ pub const YAML_DEPTH: usize = 100;
 pub const YAML_SCALAR_BYTES: usize = 16 << 20;
 /// Globs that the wildcard patterns of a CODEOWNERS file may come to; real ones have some tens.
 pub const CODEOWNERS_GLOBS: usize = 5_000;
+/// A container image's manifest; registries take at most 4 MiB (OCI distribution specification).
+pub const MANIFEST_BYTES: usize = 4 << 20;
+/// Images of which the registries are asked for one verdict; real pull requests have ten at most.
+pub const IMAGES: usize = 50;
 /// Launches that one recipe file may describe; real ones have some tens.
 pub const RECIPE_VARIANTS: usize = 4096;
 /// Entries read of one changelog; the real one has 700.

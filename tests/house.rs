@@ -14,7 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("rules", &["facts", "profile", "signoff", "limits"]),
     ("verdict", &["rules", "facts", "profile", "limits"]),
     ("github", &["limits"]),
-    ("sources", &["github", "facts", "limits"]),
+    ("sources", &["github", "facts", "profile", "limits"]),
     (
         "evidence",
         &["sources", "facts", "signoff", "bench", "profile", "rules", "verdict", "limits"],

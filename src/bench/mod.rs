@@ -5,6 +5,7 @@
 pub mod affected;
 pub mod changelog;
 pub mod codeowners;
+pub mod image;
 pub mod layout;
 pub mod master;
 pub mod matrix;

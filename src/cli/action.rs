@@ -13,6 +13,7 @@ use chrono::Utc;
 use secrecy::SecretString;
 
 use super::profile::ProfileArgs;
+use super::target::outside;
 use super::{Exit, bad, target, verify as cli_verify};
 use crate::github::Client;
 use crate::publish::PublishError;
@@ -105,7 +106,9 @@ async fn act(args: &Args, runner: &Runner) -> Result<Said, Failed> {
     let client = Client::with_token(&runner.api_url, Some(token))
         .map_err(|error| Failed::Input(error.to_string()))?;
     let client = Arc::new(client);
-    let reader = Reader::new(Arc::new(Live::new(Arc::clone(&client))));
+    let live = Arc::new(Live::new(Arc::clone(&client)));
+    let outside = outside().map_err(Failed::Input)?;
+    let reader = Reader::new(outside.before(live, &rules.profile));
     let posting = Posting { client, runner, rules: &rules, number: asked.number };
     let job = Job {
         repo,

@@ -16,6 +16,7 @@ use crate::config::{Config, ConfigError, ConfigErrors, Log, LogFormat};
 use crate::github::App;
 use crate::server::work::{Loaded, Verifications};
 use crate::server::{Bounds, Probe, Readiness, Secrets, Server, Watched, Work};
+use crate::sources::Outside;
 use crate::store::{Store, StoreError};
 
 /// Arguments of `serve`.
@@ -66,7 +67,7 @@ async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
     let store = Store::open(&config.database_url).await?;
     let _tenure = store.take_over().await?;
     let server = Server {
-        work: work(&config, &store, Arc::clone(&app), &profiles),
+        work: work(&config, &store, Arc::clone(&app), &profiles)?,
         secrets: Secrets::new(settings.webhook_secret, config.webhook.secret_previous.as_ref()),
         watched: watched(&config, &profiles),
         // The rules were read above, or there would be no server.
@@ -93,9 +94,16 @@ async fn serve_until_stopped(config: Config) -> anyhow::Result<()> {
 }
 
 /// What the workers do: assess and publish.
-fn work(config: &Config, store: &Store, app: Arc<App>, profiles: &Profiles) -> Arc<dyn Work> {
+fn work(
+    config: &Config,
+    store: &Store,
+    app: Arc<App>,
+    profiles: &Profiles,
+) -> anyhow::Result<Arc<dyn Work>> {
     let public_url = config.public_url.as_ref().map(ToString::to_string);
-    Arc::new(Verifications::new(app, store.clone(), profiles.clone(), public_url, config.now))
+    let outside = Outside::new(config.registry_url.clone()).map_err(anyhow::Error::msg)?;
+    let (store, profiles) = (store.clone(), profiles.clone());
+    Ok(Arc::new(Verifications::new(app, store, outside, profiles, public_url, config.now)))
 }
 
 /// Profiles by repository, `owner/name` in lower case.

@@ -16,7 +16,7 @@ use crate::signoff;
 use crate::sources::git::LocalClone;
 use crate::sources::live::Live;
 use crate::sources::record::{self, Replay};
-use crate::sources::{Reader, RepoName, Source};
+use crate::sources::{Outside, Reader, RepoName, Source};
 use crate::verdict::Tries;
 use crate::verify::{Assessment, Choice, Options, Target, VerifyError, verify};
 
@@ -181,7 +181,8 @@ impl SourceArgs {
             let made = Client::with_token(&api, token.map(SecretString::from))
                 .map_err(|error| error.to_string())?;
             let made = client.insert(Arc::new(made));
-            source = Arc::new(Live::new(Arc::clone(made)));
+            let live = Arc::new(Live::new(Arc::clone(made)));
+            source = outside()?.before(live, &rules.profile);
             let tries = Tries::Last;
             options = Options { now: now.unwrap_or_else(Utc::now), only, every_fact: false, tries };
         }
@@ -356,6 +357,14 @@ fn advise(variable: &str, has_token: bool) -> String {
 /// The time that the rules see, where nothing else says it.
 pub(super) fn now() -> DateTime<Utc> {
     now_from_environment().unwrap_or_else(Utc::now)
+}
+
+/// The world outside GitHub, or what stands in for it.
+pub fn outside() -> Result<Outside, String> {
+    let name = "COUNTERSIGN_REGISTRY_URL";
+    let url = std::env::var(name).ok().filter(|url| !url.is_empty());
+    let url = url.map(|url| Url::parse(&url).map_err(|error| format!("{name}: {error}")));
+    Outside::new(url.transpose()?)
 }
 
 fn now_from_environment() -> Option<DateTime<Utc>> {

@@ -160,6 +160,32 @@ pub struct ConfigSide {
     pub image_origin: Origin,
 }
 
+/// An image of affected entries, and what its registry says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RegistryImage {
+    /// The reference as written.
+    pub image: String,
+    /// The keys of the entries that run it, sorted.
+    pub configs: Vec<String>,
+    /// Whether the registry could be asked; where it could not, nothing below is known.
+    pub asked: bool,
+    /// Whether it is there.
+    pub exists: bool,
+    /// The digest that its tag names.
+    pub digest: Option<String>,
+    /// The digest that the reference pins.
+    pub pinned_digest: Option<String>,
+    /// Whether the tag names what the reference pins, itself or for one platform; true where nothing is
+    /// pinned.
+    pub agrees: bool,
+    /// Why the registry could not be asked.
+    pub why: Option<String>,
+    /// The registry.
+    pub registry: Origin,
+    /// The line of the image in the first of the entries.
+    pub origin: Origin,
+}
+
 /// Another entry for the same model and hardware.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sibling {

@@ -34,8 +34,8 @@ pub use checklist::{
 pub use ci::{Ci, CiCheck, CiKind};
 pub use claims::{Claims, ItemClaim};
 pub use configs::{
-    Changes, Config, ConfigChange, ConfigSide, Delta, FileNote, Layout, Point, RoleTopology,
-    SharedChange, Sibling, Tree,
+    Changes, Config, ConfigChange, ConfigSide, Delta, FileNote, Layout, Point, RegistryImage,
+    RoleTopology, SharedChange, Sibling, Tree,
 };
 pub use digest::{canonical, sha256_hex};
 pub use launches::{
@@ -227,6 +227,8 @@ facts! {
     event_publication: Vec<EventPublication>,
     /// Changes of the engine inside of its image, by path and line.
     patches: Vec<Patch>,
+    /// Whether the images of the affected entries are in their registries.
+    registry: Vec<RegistryImage>,
     /// What is appended to curves, and whether that is all.
     append_only: AppendOnly,
     /// The benchmark runs on the pull request's commits.

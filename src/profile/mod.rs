@@ -118,6 +118,28 @@ pub struct BenchmarkSettings {
     pub matrix: MatrixSettings,
     /// How launchers find the script of a row that names no recipe.
     pub scripts: ScriptNames,
+    /// The container registries that are asked about images.
+    #[serde(default)]
+    pub registries: Vec<Registry>,
+}
+
+/// A container registry that tells everybody what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registry {
+    /// The host in an image's reference.
+    pub host: String,
+    /// Whether a reference that names no host means this one.
+    #[serde(default)]
+    pub default: bool,
+    /// The base URL of its API, without `/v2`.
+    pub api: String,
+    /// The URL at which it gives a token to everybody, without `scope`; none where it asks for none.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// The page for people, with `{name}` for the image's repository.
+    #[serde(default)]
+    pub page: Option<String>,
 }
 
 /// Where the checklist template stands on the default branch.

@@ -27,7 +27,7 @@ use crate::signoff;
 use crate::sources::cache::Cache;
 use crate::sources::live::Live;
 use crate::sources::types::Posted;
-use crate::sources::{ReadError, ReadKey, Reader, RepoName};
+use crate::sources::{Outside, ReadError, ReadKey, Reader, RepoName};
 use crate::store::{Ask, Job, SignOffRef, Store, StoreError, VerdictRow};
 use crate::verdict::{Discarded, DiscardedKind, Tries};
 use crate::verify::{self, Assessment, Choice, Options, Target, VerifyError};
@@ -59,6 +59,7 @@ pub struct Verifications {
     app: Arc<App>,
     store: Store,
     cache: Arc<Cache>,
+    outside: Outside,
     /// Profiles by repository, `owner/name` in lower case.
     profiles: BTreeMap<String, Arc<Loaded>>,
     public_url: Option<String>,
@@ -120,6 +121,7 @@ impl Verifications {
     pub fn new(
         app: Arc<App>,
         store: Store,
+        outside: Outside,
         profiles: BTreeMap<String, Arc<Loaded>>,
         public_url: Option<String>,
         now: Option<DateTime<Utc>>,
@@ -128,6 +130,7 @@ impl Verifications {
             app,
             store,
             cache: Arc::new(Cache::new()),
+            outside,
             profiles,
             public_url,
             now,
@@ -145,7 +148,7 @@ impl Verifications {
         let live = Live::new(Arc::clone(&client))
             .with_app(Arc::clone(&self.app))
             .with_cache(Arc::clone(&self.cache));
-        let reader = Reader::new(Arc::new(live));
+        let reader = Reader::new(self.outside.before(Arc::new(live), &loaded.rules.profile));
         let ahead_key = job.key.to_string();
         reader.read_ahead(self.ahead.get(&ahead_key).await.unwrap_or_default());
         let at = At { repo: &repo, loaded, reader: &reader, client: &client };

@@ -157,6 +157,7 @@ impl LocalClone {
             | ReadKey::Permission { .. }
             | ReadKey::TeamMember { .. }
             | ReadKey::CodeownersErrors { .. }
+            | ReadKey::Manifest { .. }
             | ReadKey::Grants { .. } => {
                 return Err(ReadError::Offline { what: key.to_string() });
             }

@@ -235,6 +235,20 @@ pub enum ReadKey {
         /** Commit. */
         commit: String,
     },
+    /// `/v2/{name}/manifests/{reference}` of a container registry: the digest that a tag names, or
+    /// whether a digest is there.
+    Manifest {
+        /** Repository asked for. */
+        repo: RepoName,
+        /** The registry's host, as the profile names it. */
+        host: String,
+        /** The image's repository there. */
+        name: String,
+        /** Tag or digest. */
+        reference: String,
+        /** With the manifest itself, or its digest alone. */
+        whole: bool,
+    },
     /// What our installation may do, as `{"permissions": {"members": "read", …}}`; 404 where we
     /// are no installation (a personal token).
     Grants {
@@ -267,6 +281,7 @@ impl ReadKey {
             | Self::Permission { repo, .. }
             | Self::TeamMember { repo, .. }
             | Self::CodeownersErrors { repo, .. }
+            | Self::Manifest { repo, .. }
             | Self::Grants { repo } => repo,
         }
     }
@@ -315,6 +330,10 @@ impl fmt::Display for ReadKey {
             }
             Self::CodeownersErrors { repo, commit } => {
                 write!(f, "codeowners-errors {repo}@{commit}")
+            }
+            Self::Manifest { repo, host, name, reference, whole } => {
+                let kind = if *whole { "manifest" } else { "digest" };
+                write!(f, "{kind} {repo} {host}/{name} {reference}")
             }
             Self::Grants { repo } => write!(f, "grants {repo}"),
         }

@@ -74,6 +74,7 @@ impl Live {
         }
         let reply = match route::request(key) {
             Request::Nowhere => absent(404),
+            Request::Elsewhere => return Err(ReadError::Offline { what: key.to_string() }),
             Request::Bytes(route) => self.file(key, &route).await?,
             Request::Document(route) => self.document(key, &route).await?,
             Request::Comparison(route) => self.comparison(key, &route).await?,

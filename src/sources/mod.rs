@@ -8,6 +8,7 @@ pub mod cache;
 pub mod git;
 mod key;
 pub mod live;
+mod outside;
 pub mod reader;
 pub mod record;
 mod route;
@@ -15,6 +16,7 @@ pub mod types;
 mod wire;
 
 pub use key::{ReadKey, RepoName};
+pub use outside::Outside;
 pub use reader::Reader;
 
 use std::collections::BTreeMap;
@@ -90,6 +92,20 @@ pub enum ReadError {
         /// The key.
         what: String,
     },
+}
+
+impl ReadError {
+    /// What went wrong, without what was to be read.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Forbidden { permission, .. } => permission,
+            Self::RateLimited { .. } => "the rate limit is used up",
+            Self::Unavailable { reason, .. } | Self::Malformed { reason, .. } => reason,
+            Self::Offline { .. } => "not available offline",
+            Self::TooLarge { bound, .. } => bound,
+            Self::NotRecorded { .. } => "not in the record that is replayed",
+        }
+    }
 }
 
 /// A place that things are read from: the live API, a local clone, a record.

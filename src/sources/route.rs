@@ -40,6 +40,8 @@ pub(super) enum Request {
     Grants,
     /// Nothing can be there.
     Nowhere,
+    /// Not GitHub's to answer.
+    Elsewhere,
 }
 
 /// The request for a key.
@@ -115,6 +117,7 @@ pub(super) fn request(key: &ReadKey) -> Request {
         ReadKey::Tips { .. } => Request::Tips,
         ReadKey::Edits { .. } => Request::Edits,
         ReadKey::Grants { .. } => Request::Grants,
+        ReadKey::Manifest { .. } => Request::Elsewhere,
     }
 }
 
@@ -139,7 +142,9 @@ pub(super) fn permission(key: &ReadKey) -> &'static str {
         ReadKey::Statuses { .. } => "statuses:read",
         ReadKey::Run { .. } | ReadKey::Jobs { .. } => "actions:read",
         ReadKey::TeamMember { .. } => "members:read",
-        ReadKey::Permission { .. } | ReadKey::Grants { .. } => "metadata:read",
+        ReadKey::Permission { .. } | ReadKey::Grants { .. } | ReadKey::Manifest { .. } => {
+            "metadata:read"
+        }
     }
 }
 

@@ -352,3 +352,12 @@ pub struct CodeownersError {
 
 /// Permissions of our installation by name (`members` → `read`).
 pub type Grants = BTreeMap<String, String>;
+
+/// What a container registry holds under a tag or digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// Its digest.
+    pub digest: String,
+    /// Where it is an index that was read whole, the digests of its platforms.
+    pub parts: Vec<String>,
+}

@@ -19,6 +19,18 @@ pub(super) const fn first_attempt() -> i64 {
     1
 }
 
+/// An image index; a manifest of one platform has no list.
+#[derive(Deserialize)]
+pub(super) struct IndexWire {
+    #[serde(default)]
+    pub(super) manifests: Vec<PartWire>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct PartWire {
+    pub(super) digest: String,
+}
+
 #[derive(Deserialize)]
 struct UserWire {
     login: String,

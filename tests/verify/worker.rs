@@ -10,6 +10,7 @@ use countersign::profile::{Files, builtin};
 use countersign::rules::RuleSet;
 use countersign::server::work::{Loaded, Verifications};
 use countersign::server::{Outcome, Work};
+use countersign::sources::Outside;
 use countersign::store::{Ask, Delivery, NewJob, PullKey, SignOffRef, Store, Trigger};
 
 use super::*;
@@ -42,7 +43,10 @@ impl Desk {
             (spec.repository.to_lowercase(), spec.now.parse().unwrap())
         };
         let profiles = BTreeMap::from([(repository, Arc::new(Loaded { rules, signoffs }))]);
-        let work = Verifications::new(Arc::new(app), store.clone(), profiles, None, Some(now));
+        let registry = format!("{}/registry", stand_in.url).parse().unwrap();
+        let outside = Outside::new(Some(registry)).unwrap();
+        let work =
+            Verifications::new(Arc::new(app), store.clone(), outside, profiles, None, Some(now));
         Self { stand_in, store, work, _folder: folder }
     }
 

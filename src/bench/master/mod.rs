@@ -241,15 +241,3 @@ pub fn sku(runner: &str) -> &str {
     let label = runner.split_once(':').map_or(runner, |(_, name)| name);
     label.split('-').next().unwrap_or(label)
 }
-
-/// The repository of an image: without scheme, digest and tag, `#` read as `/`.
-///
-/// Source: `docker://` and `#` are the forms that the launchers accept; a tag is what follows the last
-/// `:` after the last `/`.
-pub fn image_repository(image: &str) -> String {
-    let image = image.trim().trim_start_matches("docker://").replace('#', "/");
-    let image = image.split('@').next().unwrap_or_default();
-    let name = image.rfind('/').map_or(0, |slash| slash + 1);
-    let end = image[name..].find(':').map_or(image.len(), |colon| name + colon);
-    image[..end].to_owned()
-}

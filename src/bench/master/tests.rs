@@ -1,4 +1,4 @@
-use super::{Topology, Workload, image_repository, read, sku};
+use super::{Topology, Workload, read, sku};
 
 const ENTRY: &str = "\
 key-a:
@@ -106,16 +106,6 @@ fn a_component_is_a_name_or_a_mapping() {
 }
 
 #[test]
-fn images_and_hardware_by_their_parts() {
-    for (image, expected) in [
-        ("org/name:tag", "org/name"),
-        ("docker://host.x#org/name:tag", "host.x/org/name"),
-        ("host:5000/org/name", "host:5000/org/name"),
-        ("org/name:t@sha256:abc", "org/name"),
-        ("name", "name"),
-        ("", ""),
-    ] {
-        assert_eq!(image_repository(image), expected, "{image}");
-    }
+fn the_hardware_of_a_runner() {
     assert_eq!((sku("cluster:a1-pool"), sku("a1"), sku("a1-x-y")), ("a1", "a1", "a1"));
 }

@@ -85,6 +85,7 @@ const FACTS_WITHOUT_MORE: &[&str] = &[
     "overrides_arch",
     "event_publication",
     "patches",
+    "registry",
     "append_only",
 ];
 

@@ -6,7 +6,8 @@ use super::point;
 use super::runs::Runs;
 use super::world::{Found, Side, World};
 use crate::bench::affected::{self, Change};
-use crate::bench::master::{Entry, image_repository};
+use crate::bench::image;
+use crate::bench::master::Entry;
 use serde::Deserialize;
 
 use crate::facts::{
@@ -96,7 +97,7 @@ pub(super) fn scenarios(found: &Found<'_>) -> Vec<String> {
 }
 
 fn config_side(world: &World<'_>, side: &Side, entry: &Entry) -> ConfigSide {
-    let repository = image_repository(&entry.image.text);
+    let repository = image::read(&entry.image.text).repository();
     let mut scenarios: Vec<String> = Vec::new();
     for scenario in &entry.scenarios {
         let name = scenario.workload.name();

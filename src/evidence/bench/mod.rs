@@ -11,6 +11,7 @@ mod launches;
 mod patches;
 mod plan;
 mod point;
+mod registry;
 mod runs;
 mod world;
 
@@ -24,7 +25,7 @@ pub(super) use self::world::World;
 use super::{Context, checklist, put};
 use crate::facts::{
     AppendOnly, ArchitectureOverride, Changelog, Changes, Config, Deprecation, Details,
-    EventPublication, Facts, Launch, Layout, Missing, Patch, Point, Recipe,
+    EventPublication, Facts, Launch, Layout, Missing, Patch, Point, Recipe, RegistryImage,
 };
 
 /// The facts of this room.
@@ -32,6 +33,7 @@ const ALL: &[&str] = &[
     "layout",
     "changes",
     "configs",
+    "registry",
     "points",
     "changelog",
     "append_only",
@@ -59,6 +61,7 @@ pub(super) struct Bench {
     layout: Option<Result<Layout, Missing>>,
     changes: Option<Result<Changes, Missing>>,
     configs: Option<Result<Vec<Config>, Missing>>,
+    registry: Option<Result<Vec<RegistryImage>, Missing>>,
     points: Option<Result<Vec<Point>, Missing>>,
     changelog: Option<Result<Changelog, Missing>>,
     append_only: Option<Result<AppendOnly, Missing>>,
@@ -76,6 +79,7 @@ impl Bench {
         put(&mut facts.layout, self.layout);
         put(&mut facts.changes, self.changes);
         put(&mut facts.configs, self.configs);
+        put(&mut facts.registry, self.registry);
         put(&mut facts.points, self.points);
         put(&mut facts.changelog, self.changelog);
         put(&mut facts.append_only, self.append_only);
@@ -97,6 +101,7 @@ impl Bench {
             layout: each(is("layout"), missing),
             changes: each(is("changes"), missing),
             configs: each(is("configs"), missing),
+            registry: each(is("registry"), missing),
             points: each(is("points"), missing),
             changelog: each(is("changelog"), missing),
             append_only: each(is("append_only"), missing),
@@ -163,7 +168,9 @@ async fn of_world(
     };
     let append_only = OptionFuture::from(is("append_only").then(append_only));
     let runs = OF_RUNS.iter().any(|name| is(name)).then(|| runs::runs(context, world, &found));
-    let (append_only, runs) = futures_util::join!(append_only, OptionFuture::from(runs));
+    let registry = is("registry").then(|| registry::registry(context, world, &found));
+    let (append_only, runs, registry) =
+        futures_util::join!(append_only, OptionFuture::from(runs), OptionFuture::from(registry));
     let of_runs = |name: &str| {
         let runs = runs.as_ref().filter(|_| is(name))?;
         Some(runs.as_ref().map_err(Missing::clone))
@@ -176,6 +183,7 @@ async fn of_world(
     let patches = patches().await;
     Bench {
         patches,
+        registry,
         layout: is("layout").then(|| Ok(configs::layout(world))),
         changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
         configs: is("configs").then(configs),

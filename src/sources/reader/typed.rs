@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
+use super::super::outside::MANIFEST_DIGEST;
 use super::super::types::{
-    CheckRun, CodeownersError, Commit, Compare, Edit, File, Grants, History, Job, Permission,
-    Posted, Pull, Run, Status, TeamMember, Tips, TreeFile,
+    CheckRun, CodeownersError, Commit, Compare, Edit, File, Grants, History, Job, Manifest,
+    Permission, Posted, Pull, Run, Status, TeamMember, Tips, TreeFile,
 };
 use super::super::wire::{self, CodeownersErrorsWire, GrantsWire, PostedWire};
 use super::super::{ReadError, ReadKey, RepoName};
@@ -16,6 +17,41 @@ use crate::facts::SignOffKind;
 use crate::limits::BODY_BYTES;
 
 impl Reader {
+    /// What a container registry holds under a tag or digest; the parts are those of the whole only.
+    ///
+    /// # Errors
+    /// As for [`Reader::pull`].
+    pub async fn manifest(
+        &self,
+        repo: &RepoName,
+        host: &str,
+        name: &str,
+        reference: &str,
+        whole: bool,
+    ) -> Result<Option<Manifest>, ReadError> {
+        let key = ReadKey::Manifest {
+            repo: repo.clone(),
+            host: host.to_owned(),
+            name: name.to_owned(),
+            reference: reference.to_owned(),
+            whole,
+        };
+        let reply = self.read(&key).await?;
+        if reply.status != 200 {
+            return Ok(None);
+        }
+        let malformed = |reason: String| ReadError::Malformed { what: key.to_string(), reason };
+        let digest = reply.headers.get(MANIFEST_DIGEST);
+        let digest = digest.ok_or_else(|| malformed("it names no digest".to_owned()))?.clone();
+        let parts = if whole {
+            let index: wire::IndexWire = wire::parse(&reply.body).map_err(malformed)?;
+            index.manifests.into_iter().map(|part| part.digest).collect()
+        } else {
+            Vec::new()
+        };
+        Ok(Some(Manifest { digest, parts }))
+    }
+
     /// The pull request.
     ///
     /// # Errors
