@@ -246,7 +246,7 @@ async fn an_item_that_does_not_apply_is_explained_and_not_checked() {
     let stand_in = serve(case).await;
     let Ran { code, stdout, stderr } = draft(&stand_in, &[]).await;
     assert_eq!(code, 0, "{stderr}");
-    let line = "- Item 3 (Sweep): not applicable: No changed file is part of a benchmark";
+    let line = "- Item 3 (Sweep): not applicable: No affected configuration has anything to run";
     assert!(stdout.contains(line), "{stdout}");
     assert!(items(&stdout).iter().all(|(checked, _)| !checked), "{stdout}");
     post(&stand_in, 4_999_000_001, "nv-ada", "2026-10-13T07:30:00Z", &stdout).await;

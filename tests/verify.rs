@@ -13,6 +13,7 @@ mod five_faults;
 mod head;
 mod overrides;
 mod readme;
+mod registry;
 mod reuse;
 mod scope;
 mod sweep;

@@ -7,6 +7,9 @@
 //! commit; a profile without a benchmark has none, and the families are read off the job names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
 
 use super::bench::{self, Planned, Work, World};
 use super::in_order::{all_in_order, in_order};
@@ -21,7 +24,7 @@ use crate::sources::types::{self, CheckRun, File, Run};
 /// The fact.
 pub(super) async fn sweep(
     context: &Context<'_>,
-    world: impl Future<Output = bench::SharedWorld<'_>>,
+    world: impl Future<Output = bench::SharedWorld<'_>> + Send,
 ) -> Result<Sweep, Missing> {
     let Some(settings) = &context.profile.settings.sweep else {
         return Err(Missing::submission("the profile knows no benchmark runs"));
@@ -32,10 +35,15 @@ pub(super) async fn sweep(
             None => Ok(None),
         }
     };
-    let (shas, files, named, world) =
-        in_order!(pr::commits(context), pr::files(context), named(context), world)?;
+    // Nobody who reads runs waits for the files that say what should have run.
+    let world = world.boxed().shared();
+    let (ran, files, named, world) = in_order!(
+        commits(context, settings, world.clone()),
+        pr::files(context),
+        named(context),
+        world
+    )?;
     let plan = world.as_deref().map(bench::plan).unwrap_or_default();
-    let ran = commits(context, settings, &shas, world.as_deref()).await?;
     let changed = evidence_paths(context, settings, &files);
     let earlier = ran.iter().map(async |ran| {
         let sha = ran.commit.sha.as_str();
@@ -109,9 +117,9 @@ struct Ran {
 async fn commits(
     context: &Context<'_>,
     settings: &SweepSettings,
-    shas: &[String],
-    world: Option<&World<'_>>,
+    world: impl Future<Output = Result<Option<Arc<World<'_>>>, Missing>> + Clone,
 ) -> Result<Vec<Ran>, Missing> {
+    let shas = pr::commits(context).await?;
     let per_commit = shas.iter().rev().map(async |sha| {
         let checks = context.reader.check_runs(context.repo, sha).await.map_err(missing)?;
         let checks = checks.ok_or_else(|| unseen(&format!("the check runs of {sha}")))?;
@@ -122,9 +130,12 @@ async fn commits(
         let mut found: Vec<Run> = all_in_order(found).await?.into_iter().flatten().collect();
         found.retain(|run| why_not(run, settings).is_none() && run.head_sha == *sha);
         let work = async {
-            match world {
-                Some(world) if !found.is_empty() && world.is_earlier(sha) => {
-                    bench::work_at(context, world, sha).await.map(Some)
+            if found.is_empty() {
+                return Ok(None);
+            }
+            match world.clone().await? {
+                Some(world) if world.is_earlier(sha) => {
+                    bench::work_at(context, &world, sha).await.map(Some)
                 }
                 _ => Ok(None),
             }

@@ -14,12 +14,14 @@ use serde::Deserialize;
 use url::Url;
 
 use super::{ReadError, ReadKey, Reply, Source};
-use crate::limits::{API_SECONDS, MANIFEST_BYTES, READ_TRIES};
+use crate::limits::{API_SECONDS, MANIFEST_BYTES};
 use crate::profile::{Profile, Registry};
 
 /// Seconds to connect.
 const CONNECT_SECONDS: u64 = 10;
-/// The pause before a second try; doubled before a third, with jitter.
+/// Tries after the first; nobody waits long for what ends in a note.
+const AGAIN: usize = 1;
+/// The pause before the second try, with jitter.
 const BACKOFF: Duration = Duration::from_millis(500);
 /// Every form in which a registry may hold an image (OCI image specification; Docker's own two).
 const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, \
@@ -106,7 +108,7 @@ impl Before {
         };
         let pauses = ExponentialBuilder::default()
             .with_min_delay(BACKOFF)
-            .with_max_times(READ_TRIES - 1)
+            .with_max_times(AGAIN)
             .with_jitter();
         let answer = ask.retry(pauses).when(|failed| matches!(failed, Failed::Passing(_))).await;
         answer.map_err(|(Failed::Passing(reason) | Failed::Lasting(reason))| unavailable(reason))

@@ -149,7 +149,9 @@ fn registry(world: &World, path: &[&str]) -> Outcome {
                 .or_else(|| tags.values().find(|digest| digest.as_str() == reference))
                 .ok_or_else(|| unknown("MANIFEST_UNKNOWN"))?;
             let kind = "application/vnd.oci.image.index.v1+json";
-            let body = json!({ "schemaVersion": 2, "mediaType": kind, "manifests": [] });
+            let parts = world.case.spec.registry_parts.get(digest).into_iter().flatten();
+            let parts: Vec<Value> = parts.map(|part| json!({ "digest": part })).collect();
+            let body = json!({ "schemaVersion": 2, "mediaType": kind, "manifests": parts });
             Ok(Answer::bytes(kind, body.to_string().into_bytes())
                 .with_header("docker-content-digest", digest))
         }

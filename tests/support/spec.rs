@@ -73,6 +73,9 @@ pub struct Spec {
     /// Container registries: repository, tag, digest. Absent: none can be asked.
     #[serde(default)]
     pub registry: Option<BTreeMap<String, BTreeMap<String, String>>>,
+    /// Of an image index, by its digest: the digests of the images in it.
+    #[serde(default)]
+    pub registry_parts: BTreeMap<String, Vec<String>>,
     /// What the installation may do. With a `none` among the levels it takes away from the
     /// defaults; without one it is the whole list.
     #[serde(default)]
