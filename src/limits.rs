@@ -178,3 +178,24 @@ pub const PATH_ESCAPES: &AsciiSet = &CONTROLS
     .add(b'+')
     .add(b'*')
     .add(b'\'');
+
+/// One JSON file of a benchmark artifact; all rows of a full sweep come to some MB.
+pub const JSON_BYTES: usize = 64 << 20;
+/// Values and keys of such a file; a full sweep has some 100,000.
+pub const JSON_NODES: usize = 1_000_000;
+/// Nesting of such a file; real ones have ten levels.
+pub const JSON_DEPTH: usize = 100;
+/// One key of such a file: pointers are made of them.
+pub const JSON_KEY_BYTES: usize = 2_000;
+/// Notes kept of such a file; past this nobody reads them.
+pub const JSON_NOTES: usize = 200;
+/// Characters of one number; Python reads integers of at most 4,300 digits.
+pub const NUMBER_CHARS: usize = 4_300;
+/// Rows read of one file of results or evaluations; a full sweep has some thousands.
+pub const RESULT_ROWS: usize = 50_000;
+/// Tasks of one file of raw evaluations; the largest suites have some hundreds.
+pub const EVAL_TASKS: usize = 2_000;
+/// Fields that are named as missing or wrong, of one row.
+pub const ROW_LACKS: usize = 100;
+/// Draft lengths of one golden curve; real ones have eight.
+pub const DRAFT_TOKENS: i64 = 1_000;

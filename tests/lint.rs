@@ -237,7 +237,16 @@ fn input_that_cannot_be_read_is_bad_input() {
         (vec!["inspect", "signoff", "latin1.md", "--rules", "rules"], "", "not UTF-8"),
         (vec!["lint", "nowhere.md", "--fix", "--rules", "rules"], "", "nowhere.md: cannot be read"),
         (vec!["lint", "latin1.md", "--fix", "--rules", "rules"], "", "not UTF-8"),
-        (vec!["inspect", "pareto", "draft.md"], "", "not built yet"),
+        (vec!["inspect", "log", "draft.md"], "", "not built yet"),
+        (vec!["inspect", "pareto", "draft.md"], "", "draft.md: "),
+        (vec!["inspect", "pareto", "-"], "[]", "<stdin>: "),
+        (
+            vec!["inspect", "pareto", "-"],
+            "[{\"key\": \"a\", \"points\": []}, {\"key\": \"a\", \"points\": []}]",
+            "<stdin>: ",
+        ),
+        (vec!["inspect", "golden", "-"], "m: {thinking_on: {1: 3.5}}", "<stdin>: "),
+        (vec!["inspect", "thresholds", "-"], "models: 5", "<stdin>: "),
         (
             vec!["inspect", "signoff", "draft.md", "more.md", "--rules", "rules"],
             "",

@@ -15,7 +15,7 @@ use countersign::rules::RuleSet;
 use countersign::sources::cache::Cache;
 use countersign::sources::live::Live;
 use countersign::sources::record::{self, Meta, RecordError, Replay};
-use countersign::sources::{ReadError, ReadKey, Reader, Reply, RepoName, Source};
+use countersign::sources::{Outside, ReadError, ReadKey, Reader, Reply, RepoName, Source};
 use countersign::verdict::{self, Tries};
 use countersign::verify::{self, Choice, Options, Target};
 use countersign::{profile, signoff};
@@ -360,6 +360,8 @@ async fn cold_and_warm_reads_give_one_record_and_one_verdict() {
     let signoffs: signoff::Reader = rules.profile.reader().unwrap();
     let client = Client::with_token(&stand_in.url, Some(PERSONAL_TOKEN.into())).unwrap();
     let (client, cache) = (Arc::new(client), Arc::new(Cache::new()));
+    let registry = format!("{}/registry", stand_in.url);
+    let outside = Outside::new(Some(registry.parse().unwrap())).unwrap();
     let target = Target {
         repo: "SemiAnalysisAI/InferenceX".parse().unwrap(),
         number: 9264,
@@ -370,7 +372,7 @@ async fn cold_and_warm_reads_give_one_record_and_one_verdict() {
     let mut reads = Vec::new();
     for _ in 0..2 {
         let live = Live::new(Arc::clone(&client)).with_cache(Arc::clone(&cache));
-        let reader = Reader::new(Arc::new(live));
+        let reader = Reader::new(outside.before(Arc::new(live), &rules.profile));
         let made = verify::verify(&reader, &rules, &signoffs, &target, &options).await.unwrap();
         assert!(verdict::json(&made.verdict).as_bytes() == recorded.printed["json"]);
         reads.push(reader.record());

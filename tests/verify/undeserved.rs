@@ -32,6 +32,10 @@ fn comment(id: u64, author: &str, body: String) -> CommentSpec {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_with_a_workflow_that_a_later_commit_puts_back_is_no_proof() {
     let case = Case::load("b200-image-bump").with(|case| {
+        for path in case.files_under("head").unwrap() {
+            let text = case.text(&format!("head/{path}")).unwrap();
+            case.write(&format!("fake/{path}"), text);
+        }
         case.write("fake/.github/workflows/run-sweep.yml", "name: every job is green\n");
         let fake = CommitSpec {
             id: "fake".to_owned(),

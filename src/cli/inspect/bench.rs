@@ -12,11 +12,11 @@ use crate::cli::rules::load_profile;
 use crate::cli::{name_of, read_text};
 use crate::limits;
 
-fn read(file: &Path) -> Result<String, String> {
+pub(super) fn read(file: &Path) -> Result<String, String> {
     read_text(file, limits::YAML_BYTES)
 }
 
-fn notes(notes: &[Note]) -> Json {
+pub(super) fn notes(notes: &[Note]) -> Json {
     notes.iter().map(|note| json!({ "line": note.at.line, "message": note.message })).collect()
 }
 

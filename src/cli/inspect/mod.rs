@@ -1,5 +1,6 @@
 //! `countersign inspect`: what one reader makes of one file, as JSON.
 
+mod artifacts;
 mod bench;
 
 use std::path::{Path, PathBuf};
@@ -45,10 +46,14 @@ enum Kind {
     Changelog,
     /// A launch recipe: every variant of it.
     Recipe,
+    /// A curve of golden acceptance lengths.
+    Golden,
+    /// The bars of evaluations.
+    Thresholds,
+    /// Curves whose Pareto points are counted.
+    Pareto,
     /// A server's log (not built yet).
     Log,
-    /// Curves whose Pareto points are counted (not built yet).
-    Pareto,
     /// A checkpoint's safetensors header (not built yet).
     Safetensors,
 }
@@ -62,7 +67,14 @@ impl Args {
 /// Runs it.
 pub fn run(args: Args) -> Exit {
     let answer = match args.kind {
-        Kind::Signoff | Kind::Yaml | Kind::Recipe if !args.paths.is_empty() => {
+        Kind::Signoff
+        | Kind::Yaml
+        | Kind::Recipe
+        | Kind::Golden
+        | Kind::Thresholds
+        | Kind::Pareto
+            if !args.paths.is_empty() =>
+        {
             Err("this reader takes one file".to_owned())
         }
         Kind::Master => bench::master(&args.file, &args.others(), args.rules.as_deref()),
@@ -73,7 +85,10 @@ pub fn run(args: Args) -> Exit {
             read_text(&args.file, limits::YAML_BYTES).and_then(|text| yaml(&args.file, &text))
         }
         Kind::Codeowners => codeowners(&args.file, &args.paths),
-        Kind::Log | Kind::Pareto | Kind::Safetensors => {
+        Kind::Golden => artifacts::golden(&args.file),
+        Kind::Thresholds => artifacts::thresholds(&args.file),
+        Kind::Pareto => artifacts::pareto(&args.file, args.rules.as_deref()),
+        Kind::Log | Kind::Safetensors => {
             Err("this reader is not built yet; `countersign inspect --help` says which are"
                 .to_owned())
         }
