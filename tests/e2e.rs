@@ -16,6 +16,7 @@ mod draft;
 mod greeting;
 mod house;
 mod inert;
+mod inspect;
 mod life;
 mod lint;
 mod publish;

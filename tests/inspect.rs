@@ -1,0 +1,82 @@
+//! `inspect`: what one reader makes of one file, as the contract has it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// What the program prints of a text, read from standard input.
+fn inspect(kind: &str, text: &str) -> Value {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["inspect", kind, "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_frontier_keeps_plateaus_counts_what_is_invalid_and_names_its_points() {
+    let text = r#"[
+        { "key": "a", "points": [{ "x": 2, "y": 150 }, { "x": 1, "y": 100 }, { "x": 3, "y": 140 }, { "x": 4, "y": 200 },
+                                 { "x": 5, "y": 260 }] },
+        { "key": "b", "points": [{ "x": 1, "y": 1 }, { "x": 2, "y": 1 }, { "x": 3, "y": 1 }, { "x": 4, "y": 2 }, { "x": 5, "y": 3 }] },
+        { "key": "c", "points": [{ "x": 1, "y": NaN }, { "x": true, "y": 3 }, { "x": 2, "y": 1e400 }, { "x": 1.5, "y": 7 }] },
+        { "key": "d", "points": [] }
+    ]"#;
+    assert_eq!(
+        inspect("pareto", text),
+        json!([
+            { "key": "a", "measured": 5, "invalid": 0, "count": 4, "status": "WARN", "frontier": [1, 0, 3, 4] },
+            { "key": "b", "measured": 5, "invalid": 0, "count": 5, "status": "PASS", "frontier": [0, 1, 2, 3, 4] },
+            { "key": "c", "measured": 4, "invalid": 3, "count": 1, "status": "WARN", "frontier": [3] },
+            { "key": "d", "measured": 0, "invalid": 0, "count": 0, "status": "WARN", "frontier": [] },
+        ])
+    );
+}
+
+#[test]
+fn a_golden_curve_by_mode_and_draft_tokens() {
+    let text = "# Source GitHub Actions run: https://github.com/o/r/actions/runs/1\n\
+                some-model:\n  thinking_on:\n    1: 1.93\n    2: 2.73\n  thinking_off:\n    1: 1.90\n";
+    let read = inspect("golden", text);
+    assert_eq!(
+        (&read["label"], &read["run"]),
+        (&json!("some-model"), &json!("https://github.com/o/r/actions/runs/1"),)
+    );
+    assert_eq!(
+        read["values"]["thinking_on"],
+        json!([
+            { "draft_tokens": 1, "value": "1.93", "line": 4 },
+            { "draft_tokens": 2, "value": "2.73", "line": 5 },
+        ])
+    );
+    assert_eq!(read["values"]["thinking_off"][0]["value"], "1.9");
+}
+
+#[test]
+fn bars_of_every_model_and_of_one() {
+    let both = inspect(
+        "thresholds",
+        "default:\n  gsm8k: 0.9\nmodels:\n  m:\n    gsm8k: 0\n    swe: high\n",
+    );
+    assert_eq!(
+        both["bars"],
+        json!([
+            { "model": null, "task": "gsm8k", "value": "0.9", "line": 2 },
+            { "model": "m", "task": "gsm8k", "value": "0", "line": 5 },
+            { "model": "m", "task": "swe", "value": null, "line": 6 },
+        ])
+    );
+    assert_eq!(both["problems"][0]["line"], 6);
+    let flat = inspect("thresholds", "gsm8k: 0.85\n");
+    assert_eq!(
+        flat["bars"],
+        json!([{ "model": null, "task": "gsm8k", "value": "0.85", "line": 1 }])
+    );
+}
