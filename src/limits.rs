@@ -199,3 +199,7 @@ pub const EVAL_TASKS: usize = 2_000;
 pub const ROW_LACKS: usize = 100;
 /// Draft lengths of one golden curve; real ones have eight.
 pub const DRAFT_TOKENS: i64 = 1_000;
+
+/// Different selections of configurations that one pull request adds to the changelog; the largest real
+/// ones add some thirty entries.
+pub const CHANGELOG_SELECTIONS: usize = 200;

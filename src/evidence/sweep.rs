@@ -43,7 +43,7 @@ pub(super) async fn sweep(
         named(context),
         world
     )?;
-    let plan = world.as_deref().map(bench::plan).unwrap_or_default();
+    let plan = world.as_deref().map(bench::plan).transpose()?.unwrap_or_default();
     let changed = evidence_paths(context, settings, &files);
     let earlier = ran.iter().map(async |ran| {
         let sha = ran.commit.sha.as_str();

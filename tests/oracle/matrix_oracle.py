@@ -85,6 +85,9 @@ def normal(row):
             row[role] = worker
     # Older generators left the way of speculating out where there was none, and named a backend alone.
     row.setdefault("spec-decoding", "none")
+    # They also left out a budget of memory of which nothing is used.
+    if row.get("kv-offloading") == "none" and row.get("total-cpu-dram-gb") == 0:
+        del row["total-cpu-dram-gb"]
     if isinstance(row.get("kv-offload-backend"), str):
         row["kv-offload-backend"] = {"name": row["kv-offload-backend"]}
     if "prefill" not in row:

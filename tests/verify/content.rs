@@ -462,6 +462,19 @@ async fn hostile_files_end_in_a_finding() {
             verdict.row(id).expect("fail", &["unverified: ", said]);
         }
     }
+    // Many selections: once each, and no more than anybody needs.
+    let entry = |least: usize| {
+        format!(
+            "- config-keys: [\"*\"]\n  eval-min-prefill-ep: {least}\n  description: [x]\n  \
+             pr-link: https://github.com/SemiAnalysisAI/InferenceX/pull/9101\n"
+        )
+    };
+    let verdict =
+        of(B200, |case| append(case, LOG, &(0..300).map(entry).collect::<String>())).await;
+    let said = "adds more than 200 different selections of configurations";
+    verdict.row("sweep").expect("fail", &["unverified: ", said, "Put into one changelog entry"]);
+    let verdict = of(B200, |case| append(case, LOG, &entry(1).repeat(300))).await;
+    assert!(!verdict.row("sweep").told().iter().any(|told| told.contains(said)));
     // A name that looks like an option is a name.
     let verdict = of(B200, |case| {
         case.write("head/benchmarks/single_node/--upload-pack=x.sh", "pip install vllm\n");

@@ -9,12 +9,16 @@ use crate::bench::changelog::Entry;
 use crate::bench::layout;
 use crate::evidence::Context;
 use crate::facts::{
-    BrokenEntry, Changelog, ChangelogEntry, ChangelogProblem, Changes, FileNote, Origin,
+    BrokenEntry, Changelog, ChangelogEntry, ChangelogProblem, Changes, FileNote, Missing, Origin,
     OriginKind, SharedChange,
 };
 use crate::limits::PROBLEMS;
 
-pub(super) fn changes(context: &Context<'_>, world: &World<'_>, found: &[Found<'_>]) -> Changes {
+pub(super) fn changes(
+    context: &Context<'_>,
+    world: &World<'_>,
+    found: &[Found<'_>],
+) -> Result<Changes, Missing> {
     let shared = shared(context, world);
     let mut notes = Vec::new();
     for side in [&world.head] {
@@ -32,11 +36,11 @@ pub(super) fn changes(context: &Context<'_>, world: &World<'_>, found: &[Found<'
     };
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let (configs, points) = remain.fold((0, 0), |(c, p), found| (c + 1, p + points(found)));
-    let planned = plan(world);
+    let planned = plan(world)?;
     let evals = planned.iter().filter(|planned| planned.eval).count();
     let mut origin = Origin::new(OriginKind::PullRequest);
     origin.url = Some(world.pull.html_url.clone()).filter(|url| !url.is_empty());
-    Changes {
+    Ok(Changes {
         sentence: sentence(world, found, points, &shared),
         configs: count(configs),
         points: count(points),
@@ -45,7 +49,7 @@ pub(super) fn changes(context: &Context<'_>, world: &World<'_>, found: &[Found<'
         shared,
         notes,
         origin,
-    }
+    })
 }
 
 /// Changed files of a benchmark that are neither read by name nor of another project.

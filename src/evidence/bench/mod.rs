@@ -185,7 +185,7 @@ async fn of_world(
         patches,
         registry,
         layout: is("layout").then(|| Ok(configs::layout(world))),
-        changes: is("changes").then(|| Ok(changes::changes(context, world, &found))),
+        changes: is("changes").then(|| changes::changes(context, world, &found)),
         configs: is("configs").then(configs),
         points: of_runs("points").map(|runs| Ok(configs::points(world, &found, runs?))),
         changelog: is("changelog").then(|| Ok(changes::changelog(world))),

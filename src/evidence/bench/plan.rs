@@ -16,6 +16,7 @@ use crate::bench::reference::Reference;
 use crate::evidence::in_order::in_order;
 use crate::evidence::{Context, missing, pr};
 use crate::facts::{Job, Missing, Origin, PlannedJob};
+use crate::limits::CHANGELOG_SELECTIONS;
 
 /// One job that has to run.
 #[derive(Debug, Clone)]
@@ -37,11 +38,6 @@ impl Planned {
         (self.row.config.clone(), Arc::clone(&self.row.identity))
     }
 
-    /// Whether the other measures, or evaluates, the same.
-    fn repeats(&self, other: &Self) -> bool {
-        self.eval == other.eval && self.conc == other.conc && self.row_key() == other.row_key()
-    }
-
     /// As the facts have it.
     pub(in crate::evidence) fn fact(&self, state: &str) -> PlannedJob {
         PlannedJob {
@@ -56,7 +52,10 @@ impl Planned {
 }
 
 /// What has to run at the assessed commit, in the order of entries and rows; measurements first.
-pub(in crate::evidence) fn plan(world: &World<'_>) -> Vec<Planned> {
+///
+/// # Errors
+/// The changelog adds more selections than are followed.
+pub(in crate::evidence) fn plan(world: &World<'_>) -> Result<Vec<Planned>, Missing> {
     of(world, &world.at_head())
 }
 
@@ -98,7 +97,7 @@ pub(in crate::evidence) async fn work_at(
         added: difference.added.iter().map(|index| &side.changelog.entries[*index]).collect(),
         changed: changed.flatten().collect(),
     };
-    let jobs = Jobs { world, side: &side, throughput: Vec::new(), evals: Vec::new() };
+    let jobs = Jobs::new(world, &side);
     let found = world.found_at(&at);
     let mut work = Work::default();
     for row in found.iter().flat_map(|found| &found.head_rows) {
@@ -109,13 +108,14 @@ pub(in crate::evidence) async fn work_at(
     Ok(work)
 }
 
-fn of(world: &World<'_>, at: &At<'_>) -> Vec<Planned> {
+fn of(world: &World<'_>, at: &At<'_>) -> Result<Vec<Planned>, Missing> {
     let found = world.found_at(at);
     let affected: Vec<&Found<'_>> = found.iter().filter(|found| found.of.head.is_some()).collect();
     let folders = |folder: &str| at.side.tree.keys().any(|path| path.starts_with(folder));
     let choice = world.settings.matrix.eval_choice(folders);
-    let mut all = Jobs { world, side: at.side, throughput: Vec::new(), evals: Vec::new() };
+    let mut all = Jobs::new(world, at.side);
     let mut declared = BTreeSet::new();
+    let mut told = BTreeSet::new();
     for entry in &at.added {
         let keys: BTreeSet<&str> = at.side.selected(entry).into_iter().collect();
         let selected = affected.iter().filter(|found| keys.contains(found.of.key()));
@@ -123,6 +123,17 @@ fn of(world: &World<'_>, at: &At<'_>) -> Vec<Planned> {
             .into_iter()
             .filter(|kind| entry.selects_scenario(kind))
             .collect();
+        // What an entry before said runs nothing more.
+        let flags = (entry.append_only, entry.evals_only, entry.no_evals, entry.all_evals);
+        if !told.insert((keys.clone(), kinds.clone(), flags, entry.eval_min_prefill_ep)) {
+            continue;
+        }
+        if told.len() > CHANGELOG_SELECTIONS {
+            return Err(Missing::submission(format!(
+                "the changelog adds more than {CHANGELOG_SELECTIONS} different selections of configurations"
+            ))
+            .with_fix("Put into one changelog entry what runs in the same way."));
+        }
         let of_kinds = |rows: &[MatrixRow]| -> Vec<MatrixRow> {
             rows.iter()
                 .filter(|row| kinds.contains(row.workload.scenario_type()))
@@ -153,7 +164,7 @@ fn of(world: &World<'_>, at: &At<'_>) -> Vec<Planned> {
     rows.iter().for_each(|row| all.measure(row, &row.conc));
     all.evaluate(&rows, choice, false, None);
     all.throughput.append(&mut all.evals);
-    all.throughput
+    Ok(all.throughput)
 }
 
 struct Jobs<'w> {
@@ -161,14 +172,28 @@ struct Jobs<'w> {
     side: &'w Side,
     throughput: Vec<Planned>,
     evals: Vec<Planned>,
+    /// By entry, identity, concurrencies, and whether it is an evaluation.
+    planned: BTreeSet<(String, Arc<str>, Vec<i64>, bool)>,
+}
+
+impl<'w> Jobs<'w> {
+    fn new(world: &'w World<'w>, side: &'w Side) -> Self {
+        let (throughput, evals, planned) = Default::default();
+        Self { world, side, throughput, evals, planned }
+    }
 }
 
 impl Jobs<'_> {
     fn measure(&mut self, row: &MatrixRow, conc: &[i64]) {
-        let planned = self.planned(row, conc, false);
-        if !self.throughput.iter().any(|known| known.repeats(&planned)) {
+        if self.is_new(row, conc, false) {
+            let planned = self.planned(row, conc, false);
             self.throughput.push(planned);
         }
+    }
+
+    /// Whether nothing that is planned measures, or evaluates, the same; from now on something does.
+    fn is_new(&mut self, row: &MatrixRow, conc: &[i64], eval: bool) -> bool {
+        self.planned.insert((row.config.clone(), Arc::clone(&row.identity), conc.to_vec(), eval))
     }
 
     /// Of an entry, the rows with a point that was not there, or that run a changed file.
@@ -221,8 +246,8 @@ impl Jobs<'_> {
             if row.multinode() && min_prefill_ep.is_some_and(|least| ep < least) {
                 continue;
             }
-            let planned = self.planned(row, &[conc], true);
-            if !self.evals.iter().any(|known| known.repeats(&planned)) {
+            if self.is_new(row, &[conc], true) {
+                let planned = self.planned(row, &[conc], true);
                 self.evals.push(planned);
             }
         }
