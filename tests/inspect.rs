@@ -80,3 +80,62 @@ fn bars_of_every_model_and_of_one() {
         json!([{ "model": null, "task": "gsm8k", "value": "0.85", "line": 1 }])
     );
 }
+
+#[test]
+fn rows_of_results_with_what_speaks_against_them_and_their_frontier() {
+    let row = |conc: i64, latency: f64, throughput: f64, failed: i64| {
+        json!({
+            "hw": "b200-nscale", "conc": conc, "image": "o/i:1", "model": "o/m", "infmax_model_prefix": "m",
+            "framework": "vllm", "precision": "fp4", "spec_decoding": "none", "disagg": false,
+            "recipe_fingerprint": "", "isl": 8192, "osl": 1024, "is_multinode": false, "tp": 8, "pp": 1,
+            "dcp_size": 1, "pcp_size": 1, "ep": 8, "dp_attention": "false", "tput_per_gpu": throughput,
+            "output_tput_per_gpu": 1.0, "input_tput_per_gpu": 1.0, "median_e2el": latency,
+            "benchmark_outcome": { "status": "passed", "requested": 100, "completed": 100 - failed,
+                                   "failed": failed, "max_failure_rate": 0.5 }
+        })
+    };
+    let rows =
+        [row(4, 1.0, 100.0, 0), row(8, 2.0, 90.0, 6), row(16, 3.0, 120.0, 5), row(16, 3.5, 1.0, 0)];
+    let read = inspect("results", &json!(rows).to_string());
+    let row = |n: usize| &read["rows"][n];
+    assert_eq!((&row(0)["pointer"], &row(0)["accelerators"]), (&json!("/0"), &json!(8)));
+    assert_eq!(row(0)["unusable"], json!([]));
+    // What the row allows itself does not widen what is allowed.
+    assert_eq!(row(1)["unusable"], json!(["6 of 100 requests failed, more than a share of 0.05"]));
+    assert_eq!(row(2)["unusable"], json!([]));
+    assert_eq!(read["same_point"], json!([[2, 3]]));
+    assert_eq!(
+        read["curves"],
+        json!([{ "key": "m/8k1k/b200_vllm/fp4/-/median", "measured": 4, "invalid": 0, "count": 2,
+                 "status": "WARN", "frontier": [0, 2] }])
+    );
+}
+
+#[test]
+fn evaluations_by_their_bars() {
+    let text = r#"[
+        { "task": "gsm8k", "model_prefix": "m", "em_strict": 0.9, "em_flexible": 0.84999, "score": 0.9, "n_eff": 1319 },
+        { "task": "gsm8k", "model_prefix": "m", "em_strict": 0.85, "em_flexible": 0.86, "n_eff": 1319 },
+        { "task": "gsm8k", "model_prefix": "m", "score": NaN, "n_eff": 1319 },
+        { "task": "free", "model_prefix": "m", "score": 0.0, "n_eff": 1319 }
+    ]"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, bars) = (folder.path().join("rows.json"), folder.path().join("bars.yaml"));
+    std::fs::write(&rows, text).unwrap();
+    std::fs::write(&bars, "default:\n  free: 0\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["inspect", "evals"])
+        .args([&rows, &bars])
+        .output()
+        .unwrap();
+    let read: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outcome = |n: usize| read["rows"][n]["judgement"]["outcome"].as_str().unwrap();
+    assert_eq!(
+        [outcome(0), outcome(1), outcome(2), outcome(3)],
+        ["failed", "passed", "failed", "passed_without_bar",]
+    );
+    assert_eq!(
+        read["rows"][0]["judgement"]["failures"],
+        json!([{ "kind": "below", "metric": "em_flexible", "value": "0.84999", "bar": "0.85" }])
+    );
+}

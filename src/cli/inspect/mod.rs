@@ -24,7 +24,7 @@ pub struct Args {
     /// The file that it reads; `-` is standard input.
     file: PathBuf,
     /// For `codeowners` the paths whose owners are asked for; for `master` the runners file; for
-    /// `changelog` an older one, to say what was added since.
+    /// `changelog` an older one, to say what was added since; for `evals` the file of bars.
     paths: Vec<String>,
     /// A profile's folder, or the name of one that is built in.
     #[arg(long, value_name = "DIR|NAME")]
@@ -52,6 +52,10 @@ enum Kind {
     Thresholds,
     /// Curves whose Pareto points are counted.
     Pareto,
+    /// Collected rows of measured points, with the frontiers of their curves.
+    Results,
+    /// Collected rows of evaluations, each held against its bar.
+    Evals,
     /// A server's log (not built yet).
     Log,
     /// A checkpoint's safetensors header (not built yet).
@@ -73,6 +77,7 @@ pub fn run(args: Args) -> Exit {
         | Kind::Golden
         | Kind::Thresholds
         | Kind::Pareto
+        | Kind::Results
             if !args.paths.is_empty() =>
         {
             Err("this reader takes one file".to_owned())
@@ -88,6 +93,8 @@ pub fn run(args: Args) -> Exit {
         Kind::Golden => artifacts::golden(&args.file),
         Kind::Thresholds => artifacts::thresholds(&args.file),
         Kind::Pareto => artifacts::pareto(&args.file, args.rules.as_deref()),
+        Kind::Results => artifacts::results(&args.file, args.rules.as_deref()),
+        Kind::Evals => artifacts::evals(&args.file, &args.others(), args.rules.as_deref()),
         Kind::Log | Kind::Safetensors => {
             Err("this reader is not built yet; `countersign inspect --help` says which are"
                 .to_owned())
