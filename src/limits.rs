@@ -203,3 +203,6 @@ pub const DRAFT_TOKENS: i64 = 1_000;
 /// Different selections of configurations that one pull request adds to the changelog; the largest real
 /// ones add some thirty entries.
 pub const CHANGELOG_SELECTIONS: usize = 200;
+
+/// Different environments with which one script is walked; past this every branch of it counts.
+pub const ENVIRONMENTS: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::runs::Runs;
+use super::runs::{Run, Runs, environment};
 use super::world::{Side, World, bytes};
 use crate::bench::layout::under;
 use crate::bench::patch::{Hit, PatchTable, scripts_named};
@@ -12,14 +12,21 @@ use crate::bench::yaml::Place;
 use crate::evidence::Context;
 use crate::evidence::in_order::all_in_order;
 use crate::facts::{Details, Missing, Patch, Waiver};
-use crate::limits::{SCANNED_FILES, WAIVERS};
+use crate::limits::{ENVIRONMENTS, SCANNED_FILES, WAIVERS};
+
+/// A script that runs and cannot be read here.
+const ELSEWHERE: &str = "elsewhere";
 
 /// A file that is scanned, and what runs it.
 #[derive(Default)]
 struct Scanned {
     configs: BTreeSet<String>,
     recipes: BTreeSet<String>,
+    /// What the points that run it start it with; a way to run it that is not known is an empty one.
+    environments: BTreeSet<BTreeMap<String, String>>,
     hits: Vec<Hit>,
+    /// Those of them that no point gets to.
+    unreached: BTreeSet<(Place, &'static str)>,
     /// Why it was not read.
     problem: Option<String>,
 }
@@ -57,6 +64,7 @@ pub(super) async fn patches(
         }
     }
     mounts(&table, runs, &mut files);
+    elsewhere(world, runs, &mut files);
     let changed: BTreeMap<&str, &str> = world
         .files
         .iter()
@@ -80,13 +88,18 @@ pub(super) async fn patches(
     for (path, file) in &files {
         let old = before.get(path).and_then(Option::as_ref);
         let old_hits = old.map(|text| hits_of(&table, path, text));
+        let named_before = |hit: &Hit| old.is_some_and(|text| text.contains(&hit.target));
         for hit in &file.hits {
             let is_old = match &old_hits {
                 None => true,
+                Some(_) if hit.kind == ELSEWHERE => named_before(hit),
                 Some(old) => old.iter().any(|o| o.kind == hit.kind && o.text == hit.text),
             };
             let found = Found { path, file, hit, is_old, unchanged: old_hits.is_none() };
-            all.push(patch(context, world, &words, &documents, details, &found));
+            // What a pull request adds counts, whoever gets to it.
+            if !is_old || !file.unreached.contains(&(hit.at, hit.kind)) {
+                all.push(patch(context, world, &words, &documents, details, &found));
+            }
         }
     }
     all.sort_by(|a, b| (&a.path, a.line, &a.target).cmp(&(&b.path, b.line, &b.target)));
@@ -121,25 +134,26 @@ fn wanted(
     context: &Context<'_>,
 ) -> BTreeMap<String, Scanned> {
     let mut files: BTreeMap<String, Scanned> = BTreeMap::new();
-    let mut put = |path: String, config: Option<&str>, recipe: Option<&str>| {
+    let mut put = |path: String, run: Option<&Run<'_>>, recipe: Option<&str>| {
         if !table.is_scanned(&path) {
             return;
         }
         let file = files.entry(path).or_default();
-        file.configs.extend(config.map(str::to_owned));
+        file.configs.extend(run.map(|run| run.entry.key.clone()));
         file.recipes.extend(recipe.map(str::to_owned));
+        file.environments.extend(run.map(|run| match recipe {
+            Some(_) => BTreeMap::new(),
+            None => environment(run.row, &world.settings.scripts),
+        }));
     };
     for run in &runs.all {
-        let (key, path) = (run.entry.key.as_str(), run.reference.path.as_str());
+        let path = run.reference.path.as_str();
         if run.reference.is_script && run.reference.in_tree {
-            put(path.to_owned(), Some(key), None);
+            put(path.to_owned(), Some(run), None);
         }
         for script in run.launches.iter().filter_map(|launch| launch.setup_script.as_ref()) {
-            let name = script.text();
-            let folders = &world.head.layout.setup_scripts;
-            let found = folders.iter().map(|folder| format!("{folder}{name}"));
-            if let Some(found) = found.into_iter().find(|path| world.head.tree.contains_key(path)) {
-                put(found, Some(key), Some(path));
+            if let Some(found) = setup_script(world, &script.text()) {
+                put(found, Some(run), Some(path));
             }
         }
     }
@@ -184,6 +198,13 @@ fn scan(
     }
     let (configs, recipes) = match files.get_mut(path) {
         Some(file) => {
+            let reached = reached(table, text, &file.environments);
+            let place = |hit: &Hit| (hit.at, hit.kind);
+            let all = hits.iter().map(place);
+            file.unreached = match reached {
+                Some(reached) => all.filter(|place| !reached.contains(place)).collect(),
+                None => BTreeSet::new(),
+            };
             file.hits = hits;
             (file.configs.clone(), file.recipes.clone())
         }
@@ -194,6 +215,55 @@ fn scan(
             let file = files.entry(found).or_default();
             file.configs.extend(configs.iter().cloned());
             file.recipes.extend(recipes.iter().cloned());
+            // What a script hands on to another is not followed.
+            file.environments.insert(BTreeMap::new());
+        }
+    }
+}
+
+/// The hits that some point gets to, with what it starts the script with; `None` where that is not known.
+fn reached(
+    table: &PatchTable,
+    text: &str,
+    environments: &BTreeSet<BTreeMap<String, String>>,
+) -> Option<BTreeSet<(Place, &'static str)>> {
+    if environments.is_empty()
+        || environments.len() > ENVIRONMENTS
+        || environments.iter().any(BTreeMap::is_empty)
+    {
+        return None;
+    }
+    let mut found = BTreeSet::new();
+    for environment in environments {
+        let script = script::read(text, environment).ok()?;
+        found.extend(table.scan(&script).into_iter().map(|hit| (hit.at, hit.kind)));
+    }
+    Some(found)
+}
+
+/// A setup script in the tree, by the name that a recipe gives it.
+fn setup_script(world: &World<'_>, name: &str) -> Option<String> {
+    let folders = &world.head.layout.setup_scripts;
+    let mut paths = folders.iter().map(|folder| format!("{folder}{name}"));
+    paths.find(|path| world.head.tree.contains_key(path))
+}
+
+/// Setup scripts that are not in the tree: they run, and nobody has read them (ruling 25).
+fn elsewhere(world: &World<'_>, runs: &Runs<'_>, files: &mut BTreeMap<String, Scanned>) {
+    for run in runs.all.iter().filter(|run| !run.reference.is_script) {
+        for script in run.launches.iter().filter_map(|launch| launch.setup_script.as_ref()) {
+            let name = script.text();
+            if name.is_empty() || setup_script(world, &name).is_some() {
+                continue;
+            }
+            let text = format!("setup_script: {name}");
+            let hit = Hit { at: script.at, kind: ELSEWHERE, target: name, text };
+            let file = files.entry(run.reference.path.clone()).or_default();
+            file.configs.insert(run.entry.key.clone());
+            file.recipes.insert(run.reference.path.clone());
+            if !file.hits.contains(&hit) {
+                file.hits.push(hit);
+            }
         }
     }
 }

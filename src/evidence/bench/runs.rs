@@ -187,11 +187,7 @@ fn resolve(run: &mut Run<'_>, recipe: &Recipe, table: &Speculation, launches: &m
 
 /// Walks a script with what the row gives it, and takes the servers that it starts.
 fn walk(run: &mut Run<'_>, text: &str, names: &ScriptNames) {
-    let mut known = names.constants.clone();
-    for (variable, field) in &names.environment {
-        known.extend(field_of(run.row, field).map(|value| (variable.clone(), value)));
-    }
-    match script::read(text, &known) {
+    match script::read(text, &environment(run.row, names)) {
         Err(error) => run.unresolved.push((Place::default(), error.to_string())),
         Ok(script) => {
             run.launches = script::launches(&run.reference.path, &script, &names.servers);
@@ -213,6 +209,15 @@ fn walk(run: &mut Run<'_>, text: &str, names: &ScriptNames) {
             run.open = unknown;
         }
     }
+}
+
+/// What a row's script is started with.
+pub(super) fn environment(row: &MatrixRow, names: &ScriptNames) -> BTreeMap<String, String> {
+    let mut known = names.constants.clone();
+    for (variable, field) in &names.environment {
+        known.extend(field_of(row, field).map(|value| (variable.clone(), value)));
+    }
+    known
 }
 
 /// A field of a row as a script gets it; `a.b` is a field inside of one.
