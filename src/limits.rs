@@ -206,3 +206,6 @@ pub const CHANGELOG_SELECTIONS: usize = 200;
 
 /// Different environments with which one script is walked; past this every branch of it counts.
 pub const ENVIRONMENTS: usize = 64;
+
+/// Scripts in the words of a command, inside one another.
+pub const SHELL_DEPTH: usize = 3;

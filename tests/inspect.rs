@@ -139,3 +139,18 @@ fn evaluations_by_their_bars() {
         json!([{ "kind": "below", "metric": "em_flexible", "value": "0.84999", "bar": "0.85" }])
     );
 }
+
+#[test]
+fn what_could_steer_a_terminal_is_escaped() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["inspect", "codeowners", "-", "a\u{9b}31m\u{202e}b"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take());
+    let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(output.contains("a\\u009b31m\\u202eb"), "{output}");
+    let read: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(read["paths"][0]["path"], "a\u{9b}31m\u{202e}b");
+}

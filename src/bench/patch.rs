@@ -5,11 +5,14 @@
 //!
 //! Source: `checks.md`, check 10; rulings 30, 35 and 36.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::layout::glob;
-use super::script::{Command, Script, Word};
+use super::script::{self, Command, Script, Word};
 use super::yaml::Place;
+use crate::limits::SHELL_DEPTH;
 
 /// What counts as a change of the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,8 @@ pub struct PatchTable {
     pub patch_files: Vec<String>,
     /// Commands that apply patches, by their first words.
     pub patch_commands: Vec<String>,
+    /// Commands that run their arguments as a script, by their first words.
+    pub shells: Vec<String>,
     /// Commands that install packages, by their first words; helpers of the benchmark's library as well.
     pub installers: Vec<String>,
     /// Packages of an engine or of what it serves with: names, in which `*` stands for anything.
@@ -72,14 +77,35 @@ impl PatchTable {
 
     /// The changes that a script makes, by place.
     pub fn scan(&self, script: &Script) -> Vec<Hit> {
-        let mut hits: Vec<Hit> =
-            script.commands.iter().flat_map(|command| self.command(command)).collect();
+        self.scan_at(script, 0)
+    }
+
+    fn scan_at(&self, script: &Script, depth: usize) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = Vec::new();
+        for command in &script.commands {
+            hits.extend(self.command(command));
+            if begins(&self.shells, &command.words) {
+                hits.extend(self.inner(command, depth));
+            }
+        }
         for (name, value) in &script.exports {
             hits.extend(self.monkey_path(name, value));
         }
         hits.sort();
         hits.dedup();
         hits
+    }
+
+    /// The changes that a script in a command's words makes; they stand where the command does.
+    fn inner(&self, command: &Command, depth: usize) -> Vec<Hit> {
+        if depth >= SHELL_DEPTH {
+            return Vec::new();
+        }
+        let text: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+        let text = text.iter().filter(|text| !text.starts_with('-')).copied().collect::<Vec<_>>();
+        let read = script::read(&text.join(" "), &BTreeMap::new());
+        let hits = read.map(|script| self.scan_at(&script, depth + 1)).unwrap_or_default();
+        hits.into_iter().map(|hit| Hit { at: command.at, ..hit }).collect()
     }
 
     fn command(&self, command: &Command) -> Vec<Hit> {
@@ -295,7 +321,8 @@ fn begins(known: &[String], words: &[Word]) -> bool {
                     // An option may be anywhere, also with others in one word.
                     return rest.iter().any(|text| is_option(text, word));
                 }
-                from.by_ref().find(|text| !text.starts_with('-')).is_some_and(|text| *text == word)
+                let next = from.by_ref().find(|text| !text.starts_with('-'));
+                next.is_some_and(|text| word == "*" || *text == word)
             })
         }
     })
@@ -351,6 +378,7 @@ mod tests {
             not_the_engine: list(&["runners/**"]),
             patch_files: list(&["**/*.patch", "**/*.diff"]),
             patch_commands: list(&["git apply", "git am", "patch"]),
+            shells: Vec::new(),
             installers: list(&["pip install", "python3 -m pip install", "helper_install"]),
             packages: list(&["engine", "engine-*", "transfer*"]),
             sources: list(&["git+", ".whl", "http"]),

@@ -190,7 +190,9 @@ fn draw(out: &mut String, name: &str, body: &str, problem: &Problem) {
     let place = problem.place(body);
     group = match (&place, usize::try_from(problem.line)) {
         (Some((line, span)), Ok(number)) => {
-            group.element(Snippet::source(*line).path(plain(name)).line_start(number).annotation(
+            // Of the same length, for the span counts bytes.
+            let line = line.replace(|c| matches!(c, '\u{80}'..='\u{9f}'), "·");
+            group.element(Snippet::source(line).path(plain(name)).line_start(number).annotation(
                 AnnotationKind::Primary.span(span.clone()).label(problem.label.as_str()),
             ))
         }

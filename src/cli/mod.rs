@@ -159,9 +159,19 @@ fn name_of(file: &Path) -> String {
     if file == Path::new("-") { "<stdin>".to_owned() } else { file.display().to_string() }
 }
 
-/// A JSON document as it is printed.
+/// A JSON document as it is printed: what could steer a terminal, or turn the order of what it shows, is
+/// escaped.
 fn as_json(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
+    let mut text = String::new();
+    for shown in format!("{value:#}\n").chars() {
+        match shown {
+            '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(shown)));
+            }
+            shown => text.push(shown),
+        }
+    }
+    text
 }
 
 /// Reads a text file, or standard input for `-`, of at most so many bytes.

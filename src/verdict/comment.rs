@@ -156,7 +156,8 @@ pub(super) fn sentence(verdict: &Verdict) -> String {
                 Some(at) => format!("; tried again at {}", code_span(at)),
                 None => String::new(),
             };
-            let proven = match failed {
+            let is_proven = |row: &&Row| Place::of(row) == Place::Failed && row.verified;
+            let proven = match verdict.checks.iter().filter(is_proven).count() {
                 0 => String::new(),
                 n => format!("; proven so far: {}", fails(n)),
             };

@@ -483,3 +483,53 @@ async fn hostile_files_end_in_a_finding() {
     let row = verdict.row("engine-patch");
     row.expect("fail", &["`pip install vllm`, and there is no waiver"]);
 }
+
+#[tokio::test]
+async fn a_branch_that_no_point_takes_patches_nothing() {
+    let branch =
+        "\ncase \"$KV_OFFLOAD_BACKEND\" in\n  mooncake)\n    pip install vllm==1\n    ;;\nesac\n";
+    let base = SCRIPT.replacen("head/", "base/", 1);
+    // It was there before, and the points of the case offload nothing.
+    let verdict = of(B200, |case| append(case, &base, branch)).await;
+    verdict.row("engine-patch").expect("pass", &[]);
+    // What is handed by no workflow is not known, so that both branches count.
+    let open = branch.replace("KV_OFFLOAD_BACKEND", "SOMETHING_ELSE");
+    let verdict = of(B200, |case| append(case, &base, &open)).await;
+    verdict.row("engine-patch").expect("fail", &["in an unchanged file", "`pip install vllm==1`"]);
+    // What a pull request adds counts, whoever gets to it.
+    let verdict = of(B200, |case| append(case, SCRIPT, branch)).await;
+    verdict.row("engine-patch").expect("fail", &["`pip install vllm==1`, and there is no waiver"]);
+}
+
+#[tokio::test]
+async fn a_setup_script_that_is_not_in_the_tree_is_no_evidence() {
+    let verdict = of(GB200, |case| {
+        edit(case, RECIPE, "base:\n", "base:\n  setup_script: elsewhere-deps.sh\n");
+    })
+    .await;
+    let row = verdict.row("engine-patch");
+    row.expect(
+        "fail",
+        &[
+            "unverified: Whether `elsewhere-deps.sh`",
+            "it is not in the tree",
+            "Put the script into",
+        ],
+    );
+}
+
+#[tokio::test]
+async fn a_patch_in_a_command_of_a_command_is_one() {
+    for line in [
+        "bash -c 'pip install sglang==9'",
+        "sh -lc \"cd /tmp && pip install sglang==9\"",
+        "eval \"pip insta\"\"ll sglang==9\"",
+        "git -C /sgl-workspace/sglang apply p.diff",
+        "bash -c \"eval 'pip install sglang==9'\"",
+    ] {
+        let verdict = of(B200, |case| append(case, SCRIPT, &format!("\n{line}\n"))).await;
+        verdict.row("engine-patch").expect("fail", &["and there is no waiver"]);
+    }
+    let verdict = of(B200, |case| append(case, SCRIPT, "\nbash -c 'echo pip install'\n")).await;
+    verdict.row("engine-patch").expect("pass", &[]);
+}

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::runs::{Run, Runs, environment};
 use super::world::{Side, World, bytes};
 use crate::bench::layout::under;
+use crate::bench::matrix::MatrixRow;
 use crate::bench::patch::{Hit, PatchTable, scripts_named};
+use crate::bench::reference::ScriptNames;
 use crate::bench::script::{self, Script};
 use crate::bench::waiver::{self, Patched, WaiverTable};
 use crate::bench::yaml::Place;
@@ -143,7 +145,7 @@ fn wanted(
         file.recipes.extend(recipe.map(str::to_owned));
         file.environments.extend(run.map(|run| match recipe {
             Some(_) => BTreeMap::new(),
-            None => environment(run.row, &world.settings.scripts),
+            None => handed(run.row, &world.settings.scripts),
         }));
     };
     for run in &runs.all {
@@ -166,6 +168,12 @@ fn wanted(
         }
     }
     files
+}
+
+/// What a workflow hands to a script for a row: a field that the row has not is an empty variable.
+fn handed(row: &MatrixRow, names: &ScriptNames) -> BTreeMap<String, String> {
+    let empty = names.environment.keys().map(|name| (name.clone(), String::new()));
+    empty.chain(environment(row, names)).collect()
 }
 
 /// Reads one file's hits, and puts the scripts that it runs beside it.
