@@ -11,6 +11,7 @@
 pub mod bench;
 pub mod cli;
 pub mod config;
+pub mod engine;
 pub mod evidence;
 pub mod facts;
 pub mod github;

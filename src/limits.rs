@@ -209,3 +209,22 @@ pub const ENVIRONMENTS: usize = 64;
 
 /// Scripts in the words of a command, inside one another.
 pub const SHELL_DEPTH: usize = 3;
+
+/// One line of a log, and one dump joined from several: the largest real dumps have 16 KB.
+pub const LOG_LINE_BYTES: usize = 256 << 10;
+/// Physical lines of one wrapped dump.
+pub const LOG_WRAPPED_LINES: usize = 64;
+/// Texts of interest that are read of one line.
+pub const LOG_LINE_HITS: usize = 16;
+/// Nesting of a printed value; real ones have six levels.
+pub const REPR_DEPTH: usize = 40;
+/// Launches, loads and things not known that are kept of one log.
+pub const LOG_ITEMS: usize = 200;
+/// Variables of one environment.
+pub const LOG_VARIABLES: usize = 1_000;
+/// Processes whose counts are followed apart from one another.
+pub const LOG_PROCESSES: usize = 4_096;
+/// Bytes at the head of a line in which prefixes are looked for.
+pub const LOG_PREFIX_BYTES: usize = 1_024;
+/// Prefixes before one record; real ones have four.
+pub const LOG_PREFIXES: usize = 32;

@@ -154,3 +154,23 @@ fn what_could_steer_a_terminal_is_escaped() {
     let read: Value = serde_json::from_str(&output).unwrap();
     assert_eq!(read["paths"][0]["path"], "a\u{9b}31m\u{202e}b");
 }
+
+#[test]
+fn a_log_says_what_was_launched() {
+    let text = "[2026-10-13 07:00:00] server_args=ServerArgs(model_path='o/m', tp_size=8, kv_cache_dtype='auto', \
+                speculative_algorithm=None, quantization=None, api_key='secret-of-somebody')\n\
+                INFO:     10.0.0.1:5000 - \"POST /v1/chat/completions HTTP/1.1\" 200 OK\n";
+    let read = inspect("log", text);
+    assert_eq!(read["engine"], "sglang");
+    let launch = &read["launches"][0];
+    assert_eq!((&launch["complete"], &launch["line"]), (&json!(true), &json!(1)));
+    assert_eq!(launch["args"]["tp_size"], 8);
+    assert_eq!(launch["args"]["quantization"], Value::Null);
+    assert_eq!(read["requests"], json!({ "chat": 1, "completions": 0 }));
+    assert!(!read.to_string().contains("secret-of-somebody"), "{read:#}");
+    // A dump that is cut says nothing of what is not there.
+    let cut = inspect("log", "server_args=ServerArgs(model_path='o/m', tp_size=8, kv_cache_dt\n");
+    assert_ne!(cut["launches"][0]["complete"], json!(true));
+    assert!(cut["launches"][0]["args"].get("kv_cache_dtype").is_none());
+    assert_eq!(inspect("log", "nothing of an engine\n")["launches"], json!([]));
+}

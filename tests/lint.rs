@@ -237,7 +237,8 @@ fn input_that_cannot_be_read_is_bad_input() {
         (vec!["inspect", "signoff", "latin1.md", "--rules", "rules"], "", "not UTF-8"),
         (vec!["lint", "nowhere.md", "--fix", "--rules", "rules"], "", "nowhere.md: cannot be read"),
         (vec!["lint", "latin1.md", "--fix", "--rules", "rules"], "", "not UTF-8"),
-        (vec!["inspect", "log", "draft.md"], "", "not built yet"),
+        (vec!["inspect", "safetensors", "draft.md"], "", "not built yet"),
+        (vec!["inspect", "log", "nowhere.log"], "", "nowhere.log: cannot be read"),
         (vec!["inspect", "pareto", "draft.md"], "", "draft.md: "),
         (vec!["inspect", "pareto", "-"], "[]", "<stdin>: "),
         (

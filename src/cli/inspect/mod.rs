@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod bench;
+mod log;
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ enum Kind {
     Results,
     /// Collected rows of evaluations, each held against its bar.
     Evals,
-    /// A server's log (not built yet).
+    /// A server's log: what was launched with what, and what it says of itself.
     Log,
     /// A checkpoint's safetensors header (not built yet).
     Safetensors,
@@ -78,6 +79,7 @@ pub fn run(args: Args) -> Exit {
         | Kind::Thresholds
         | Kind::Pareto
         | Kind::Results
+        | Kind::Log
             if !args.paths.is_empty() =>
         {
             Err("this reader takes one file".to_owned())
@@ -95,7 +97,8 @@ pub fn run(args: Args) -> Exit {
         Kind::Pareto => artifacts::pareto(&args.file, args.rules.as_deref()),
         Kind::Results => artifacts::results(&args.file, args.rules.as_deref()),
         Kind::Evals => artifacts::evals(&args.file, &args.others(), args.rules.as_deref()),
-        Kind::Log | Kind::Safetensors => {
+        Kind::Log => log::log(&args.file, args.rules.as_deref()),
+        Kind::Safetensors => {
             Err("this reader is not built yet; `countersign inspect --help` says which are"
                 .to_owned())
         }
