@@ -56,12 +56,27 @@ pub struct Hit {
     /// Where.
     pub at: Place,
     /// `patch file`, `patch command`, `in-place edit`, `file in the engine`, `engine source rewritten`,
-    /// `monkey patch`, `mount over the engine`, `package`.
+    /// `monkey patch`, `mount over the engine`, `package`, or [`UNREAD`].
     pub kind: &'static str,
     /// What is changed.
     pub target: String,
     /// The command, cut.
     pub text: String,
+}
+
+/// The kind of a hit that says that something was not read.
+pub const UNREAD: &str = "unread";
+
+impl Hit {
+    /// What was not read to its end is nothing without a change.
+    pub fn unread(why: &str) -> Self {
+        Self {
+            at: Place::default(),
+            kind: UNREAD,
+            target: "a script that cannot be read".to_owned(),
+            text: why.to_owned(),
+        }
+    }
 }
 
 impl PatchTable {
@@ -96,16 +111,22 @@ impl PatchTable {
         hits
     }
 
-    /// The changes that a script in a command's words makes; they stand where the command does.
+    /// The changes that a script in a command's words makes; they stand where the command does. One that
+    /// is not read to its end is no script without a change.
     fn inner(&self, command: &Command, depth: usize) -> Vec<Hit> {
-        if depth >= SHELL_DEPTH {
-            return Vec::new();
+        let words = command.words.iter().skip(1).map(|word| word.text.as_str());
+        let text: Vec<&str> = words.filter(|text| !text.starts_with('-')).collect();
+        let read = match depth < SHELL_DEPTH {
+            true => script::read(&text.join(" "), &BTreeMap::new()).map_err(|error| error.message),
+            false => Err(format!("scripts in commands nest deeper than {SHELL_DEPTH}")),
+        };
+        match read {
+            Ok(script) => {
+                let hits = self.scan_at(&script, depth + 1).into_iter();
+                hits.map(|hit| Hit { at: command.at, ..hit }).collect()
+            }
+            Err(why) => vec![Hit { at: command.at, ..Hit::unread(&why) }],
         }
-        let text: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-        let text = text.iter().filter(|text| !text.starts_with('-')).copied().collect::<Vec<_>>();
-        let read = script::read(&text.join(" "), &BTreeMap::new());
-        let hits = read.map(|script| self.scan_at(&script, depth + 1)).unwrap_or_default();
-        hits.into_iter().map(|hit| Hit { at: command.at, ..hit }).collect()
     }
 
     fn command(&self, command: &Command) -> Vec<Hit> {
@@ -494,5 +515,18 @@ mod tests {
         assert!(table().mount("container_mounts./host/x.py", "/opt/engine/x.py", at).is_some());
         assert!(table().mount("container_mounts./host/x", "/models", at).is_none());
         assert!(table().mount("env.X", "/opt/engine/x.py", at).is_none());
+    }
+
+    #[test]
+    fn scripts_in_commands_are_read_and_never_passed_over() {
+        let table = PatchTable { shells: vec!["bash -c".to_owned(), "eval".to_owned()], ..table() };
+        let kinds = |text: &str| -> Vec<&str> {
+            let script = script::read(text, &BTreeMap::new()).unwrap();
+            table.scan(&script).into_iter().map(|hit| hit.kind).collect()
+        };
+        assert_eq!(kinds("bash -c 'pip install engine==1'"), ["package"]);
+        assert_eq!(kinds("eval eval eval pip install engine"), ["package"]);
+        assert_eq!(kinds("eval eval eval eval pip install engine"), [super::UNREAD]);
+        assert!(kinds("bash -c 'echo pip install engine'").is_empty());
     }
 }

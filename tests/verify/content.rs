@@ -496,6 +496,9 @@ async fn a_branch_that_no_point_takes_patches_nothing() {
     let open = branch.replace("KV_OFFLOAD_BACKEND", "SOMETHING_ELSE");
     let verdict = of(B200, |case| append(case, &base, &open)).await;
     verdict.row("engine-patch").expect("fail", &["in an unchanged file", "`pip install vllm==1`"]);
+    // What is not read to its end is no script without a patch, old as it may be.
+    let verdict = of(B200, |case| append(case, &base, &"true\n".repeat(20_001))).await;
+    verdict.row("engine-patch").expect("fail", &["unverified: ", "more than 20000 commands"]);
     // What a pull request adds counts, whoever gets to it.
     let verdict = of(B200, |case| append(case, SCRIPT, branch)).await;
     verdict.row("engine-patch").expect("fail", &["`pip install vllm==1`, and there is no waiver"]);

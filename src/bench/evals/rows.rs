@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{EvalIdentity, EvalRow, EvalRows};
-use crate::bench::fields::{Fields, Lack, LackKind, Measure, flag, int, text};
-use crate::bench::python_json::{self, Node, Value, WrongType, member};
-use crate::bench::results::RowsError;
-use crate::limits::{PROBLEMS, RESULT_ROWS};
+use crate::bench::fields::{Fields, Measure, flag, int, text};
+use crate::bench::python_json::{self, Node, WrongType, member};
+use crate::bench::results::{RowsError, each};
 
 /// The metrics of a row.
 const METRICS: [&str; 7] =
@@ -19,30 +18,11 @@ const SIZES: [&str; 6] = ["tp", "pp", "dcp_size", "pcp_size", "ep", "num_workers
 /// Reads a file of collected rows; one row alone is read too.
 ///
 /// # Errors
-/// What is no JSON, and neither an object nor a list, or a list of more than [`RESULT_ROWS`].
+/// What is no JSON, and neither an object nor a list, or a list of more than [`crate::limits::RESULT_ROWS`].
 pub fn read(bytes: &[u8]) -> Result<EvalRows, RowsError> {
     let document = python_json::parse(bytes)?;
-    let mut found = EvalRows { rows: Vec::new(), lacks: Vec::new(), notes: document.notes };
-    let root = &document.root;
-    match &root.value {
-        Value::Object(_) => found.rows.push(row(root, String::new())),
-        Value::Array(items) if items.len() > RESULT_ROWS => {
-            return Err(RowsError::TooMany(items.len()));
-        }
-        Value::Array(items) => {
-            for (n, item) in items.iter().enumerate() {
-                let pointer = format!("/{n}");
-                if matches!(item.value, Value::Object(_)) {
-                    found.rows.push(row(item, pointer));
-                } else if found.lacks.len() < PROBLEMS {
-                    let kind = LackKind::Wrong { wanted: "a row", found: item.describe() };
-                    found.lacks.push(Lack { pointer, line: item.at.line, kind });
-                }
-            }
-        }
-        _ => return Err(RowsError::Shape { line: root.at.line, found: root.describe() }),
-    }
-    Ok(found)
+    let (rows, lacks) = each(&document.root, row)?;
+    Ok(EvalRows { rows, lacks, notes: document.notes })
 }
 
 fn row(node: &Node, pointer: String) -> EvalRow {

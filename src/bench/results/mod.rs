@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::decimal::Decimal;
 pub use super::fields::{Lack, LackKind, Measure};
 use super::python_json::{JsonError, Note};
+pub(in crate::bench) use read::each;
 pub use read::read;
 pub use same::{duplicates, images};
 

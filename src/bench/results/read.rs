@@ -18,29 +18,34 @@ const MEASURES: [&str; 5] = ["ttft", "tpot", "itl", "e2el", "intvty"];
 /// with a row stands in its own list.
 pub fn read(bytes: &[u8]) -> Result<Rows, RowsError> {
     let document = python_json::parse(bytes)?;
-    let mut rows = Rows { rows: Vec::new(), lacks: Vec::new(), notes: document.notes };
-    match &document.root.value {
-        Value::Object(_) => rows.rows.push(row(&document.root, String::new())),
+    let (rows, lacks) = each(&document.root, row)?;
+    Ok(Rows { rows, lacks, notes: document.notes })
+}
+
+/// The rows of a file, which is one or a list of them, each with its pointer; and what of the list is none.
+pub(in crate::bench) fn each<T>(
+    root: &Node,
+    row: impl Fn(&Node, String) -> T,
+) -> Result<(Vec<T>, Vec<Lack>), RowsError> {
+    let items = match &root.value {
+        Value::Object(_) => return Ok((vec![row(root, String::new())], Vec::new())),
         Value::Array(items) if items.len() > RESULT_ROWS => {
             return Err(RowsError::TooMany(items.len()));
         }
-        Value::Array(items) => {
-            for (n, item) in items.iter().enumerate() {
-                let pointer = format!("/{n}");
-                if matches!(item.value, Value::Object(_)) {
-                    rows.rows.push(row(item, pointer));
-                } else if rows.lacks.len() < PROBLEMS {
-                    let kind = LackKind::Wrong { wanted: "a row", found: item.describe() };
-                    rows.lacks.push(Lack { pointer, line: item.at.line, kind });
-                }
-            }
-        }
-        _ => {
-            let root = &document.root;
-            return Err(RowsError::Shape { line: root.at.line, found: root.describe() });
+        Value::Array(items) => items,
+        _ => return Err(RowsError::Shape { line: root.at.line, found: root.describe() }),
+    };
+    let (mut rows, mut lacks) = (Vec::new(), Vec::new());
+    for (n, item) in items.iter().enumerate() {
+        let pointer = format!("/{n}");
+        if matches!(item.value, Value::Object(_)) {
+            rows.push(row(item, pointer));
+        } else if lacks.len() < PROBLEMS {
+            let kind = LackKind::Wrong { wanted: "a row", found: item.describe() };
+            lacks.push(Lack { pointer, line: item.at.line, kind });
         }
     }
-    Ok(rows)
+    Ok((rows, lacks))
 }
 
 fn row(node: &Node, pointer: String) -> Row {

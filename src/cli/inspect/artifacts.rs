@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::bench::{notes, read};
+use super::table;
 use crate::bench::python_json::{Note, NoteKind};
 use crate::bench::settings::ArtifactSettings;
 use crate::bench::{
     evals as scores, golden as curve, pareto as frontier, results as rows, thresholds as bars,
 };
-use crate::cli::rules::load;
 use crate::cli::{name_of, read_text};
 use crate::limits;
 
@@ -135,14 +135,6 @@ fn oddities(notes: &[Note]) -> Json {
     notes.iter().map(note).collect()
 }
 
-/// The profile's table of that name.
 fn settings(rules: Option<&Path>) -> Result<ArtifactSettings, String> {
-    const TABLE: &str = "artifacts";
-    let loaded = load(rules).map_err(|error| error.to_string())?;
-    let table = loaded.tables.get(TABLE);
-    let table = table.ok_or_else(|| {
-        format!("the profile has no tables/{TABLE}.yaml; choose one that has with --rules")
-    })?;
-    serde::Deserialize::deserialize(table)
-        .map_err(|error: serde_json::Error| format!("tables/{TABLE}.yaml: {error}"))
+    table(rules, "artifacts")
 }

@@ -5,22 +5,17 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
+use super::table;
 use crate::cli::name_of;
-use crate::cli::rules::load;
 use crate::engine::{Scanner, Table};
 
-const TABLE: &str = "engine-logs";
 /// Bytes that are read at once; a log is never held as a whole.
 const CHUNK: usize = 256 << 10;
 
 /// What a log says (the contract's form).
 pub(super) fn log(file: &Path, rules: Option<&Path>) -> Result<Json, String> {
-    let loaded = load(rules).map_err(|error| error.to_string())?;
-    let table = loaded.tables.get(TABLE);
-    let table = table.ok_or_else(|| {
-        format!("the profile has no tables/{TABLE}.yaml; choose one that has with --rules")
-    })?;
-    let table = Table::from_value(table).map_err(|error| error.to_string())?;
+    let table = Table::from_value(&table::<Json>(rules, "engine-logs")?);
+    let table = table.map_err(|error| error.to_string())?;
     let fail = |error: std::io::Error| format!("{}: cannot be read: {error}", name_of(file));
     let mut open: Box<dyn Read> = if file == Path::new("-") {
         Box::new(std::io::stdin().lock())

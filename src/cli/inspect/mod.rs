@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::lint::reader;
+use super::rules::load;
 use super::{Exit, as_json, bad, name_of, read_text, to_stdout};
 use crate::bench::codeowners::Codeowners;
 use crate::bench::yaml;
@@ -67,6 +68,15 @@ impl Args {
     fn others(&self) -> Vec<PathBuf> {
         self.paths.iter().map(PathBuf::from).collect()
     }
+}
+
+/// A table of the profile by its name, as what its reader takes it for.
+fn table<T: serde::de::DeserializeOwned>(rules: Option<&Path>, name: &str) -> Result<T, String> {
+    let loaded = load(rules).map_err(|error| error.to_string())?;
+    let table = loaded.tables.get(name).ok_or_else(|| {
+        format!("the profile has no tables/{name}.yaml; choose one that has with --rules")
+    })?;
+    T::deserialize(table).map_err(|error| format!("tables/{name}.yaml: {error}"))
 }
 
 /// Runs it.

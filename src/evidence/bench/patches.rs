@@ -6,11 +6,11 @@ use super::runs::{Run, Runs, environment};
 use super::world::{Side, World, bytes};
 use crate::bench::layout::under;
 use crate::bench::matrix::MatrixRow;
-use crate::bench::patch::{Hit, PatchTable, scripts_named};
+use crate::bench::patch::{Hit, PatchTable, UNREAD, scripts_named};
 use crate::bench::reference::ScriptNames;
 use crate::bench::script::{self, Script};
 use crate::bench::waiver::{self, Patched, WaiverTable};
-use crate::bench::yaml::Place;
+use crate::bench::yaml::{Note, Place};
 use crate::evidence::Context;
 use crate::evidence::in_order::all_in_order;
 use crate::facts::{Details, Missing, Patch, Waiver};
@@ -195,14 +195,14 @@ fn scan(
         Err(error) => {
             if let Some(file) = files.get_mut(path) {
                 file.problem = Some(error.to_string());
-                file.hits = vec![unread(&error.to_string())];
+                file.hits = vec![Hit::unread(&error.to_string())];
             }
             return;
         }
     };
     let mut hits = table.scan(&script);
-    if let Some(note) = script.problems.iter().find(|note| note.message.starts_with("more than")) {
-        hits.push(Hit { at: note.at, ..unread(&note.message) });
+    if let Some(note) = cut(&script) {
+        hits.push(Hit { at: note.at, ..Hit::unread(&note.message) });
     }
     let (configs, recipes) = match files.get_mut(path) {
         Some(file) => {
@@ -210,7 +210,9 @@ fn scan(
             let place = |hit: &Hit| (hit.at, hit.kind);
             let all = hits.iter().map(place);
             file.unreached = match reached {
-                Some(reached) => all.filter(|place| !reached.contains(place)).collect(),
+                Some(reached) => {
+                    all.filter(|place| place.1 != UNREAD && !reached.contains(place)).collect()
+                }
                 None => BTreeSet::new(),
             };
             file.hits = hits;
@@ -229,6 +231,11 @@ fn scan(
     }
 }
 
+/// Where a script was not walked to its end.
+fn cut(script: &Script) -> Option<&Note> {
+    script.problems.iter().find(|note| note.message.starts_with("more than"))
+}
+
 /// The hits that some point gets to, with what it starts the script with; `None` where that is not known.
 fn reached(
     table: &PatchTable,
@@ -244,6 +251,9 @@ fn reached(
     let mut found = BTreeSet::new();
     for environment in environments {
         let script = script::read(text, environment).ok()?;
+        if cut(&script).is_some() {
+            return None;
+        }
         found.extend(table.scan(&script).into_iter().map(|hit| (hit.at, hit.kind)));
     }
     Some(found)
@@ -273,16 +283,6 @@ fn elsewhere(world: &World<'_>, runs: &Runs<'_>, files: &mut BTreeMap<String, Sc
                 file.hits.push(hit);
             }
         }
-    }
-}
-
-/// A file that was not read to its end is no file without a patch.
-fn unread(why: &str) -> Hit {
-    Hit {
-        at: Place::default(),
-        kind: "unread",
-        target: "a script that cannot be read".to_owned(),
-        text: why.to_owned(),
     }
 }
 
